@@ -159,7 +159,7 @@ fn shown_before(instance: Instance<'_>, now: Ticks) -> Instance<'_> {
     if shown.transition.is_some_and(is_over) { shown.alone() } else { shown }
 }
 
-/// A transition without those that it interrupts beyond a number of transitions.
+/// A transition without transitions that it interrupts beyond a number of transitions.
 fn shortened(transition: &Transition, most: usize) -> Transition {
     let before = transition.before.as_deref().filter(|_| most > 1).map(|before| shortened(before, most - 1));
     Transition { before: before.map(Box::new), ..transition.clone() }

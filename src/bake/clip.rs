@@ -45,14 +45,14 @@ pub struct BakedClip {
     pub frames: usize,
     /// The names and shapes of the arrays, in the order of [`BakeOptions::arrays`].
     pub shapes: Vec<ArrayShape>,
-    /// The numbers of each array: those of one frame after the other.
+    /// The numbers of each array, frame after frame.
     pub numbers: Vec<Vec<f32>>,
 }
 
 /// An array of a [`BakedClip`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArrayView<'a> {
-    /// The lengths of the axes: frames, and those of [`ArrayShape::shape`], for example joints and 3.
+    /// The lengths of the axes: frames, and the axes of [`ArrayShape::shape`], for example joints and 3.
     pub shape: Vec<usize>,
     /// The numbers, the last axis fastest.
     pub data: &'a [f32],
@@ -70,7 +70,8 @@ impl BakedClip {
 
 /// Computes a clip at a frame rate as arrays of `f32`.
 ///
-/// The engine is that of the library, with the clip. Its threads share the work. All frames are in memory at the end.
+/// The engine belongs to the library, and has the clip. Its threads share the work. All frames are in memory at the
+/// end.
 ///
 /// # Errors
 /// * [`Error::Usage`] for a rate or a scale that is not above 0, a joint that does not exist or is listed twice,

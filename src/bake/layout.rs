@@ -16,11 +16,11 @@ use crate::retarget::feet::Foot;
 /// The name and the shape of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArrayShape {
-    /// The name: that of the kind, and the index of the skin if there are several, for example `skin_1`.
+    /// The name: the name of the kind, and the index of the skin if there are several, for example `skin_1`.
     pub name: String,
     /// The kind.
     pub kind: ArrayKind,
-    /// The lengths of the axes after that of moments, for example joints and 3.
+    /// The lengths of the axes after the axis of moments, for example joints and 3.
     pub shape: Vec<usize>,
 }
 
@@ -49,9 +49,9 @@ pub struct ArrayLayout {
     pub(super) rest_rotation: DQuat,
     pub(super) space: ResultSpace,
     pub(super) chain: RotationChain,
-    /// The matrices of each skin among those of all skins.
+    /// The matrices of each skin among the matrices of all skins.
     pub(super) skins: Vec<Range<usize>>,
-    /// The weights of a pose in the order of the nodes, or those that are selected.
+    /// The weights of a pose in the order of the nodes, or the selected ones.
     pub(super) weights: Vec<usize>,
     /// Their names, if there is an array of them.
     weight_names: Vec<String>,

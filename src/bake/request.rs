@@ -89,7 +89,7 @@ impl ArrayRequest {
     }
 }
 
-/// A kind of array. Its name is that of the array in files; several skins add their index to it.
+/// A kind of array. Its name is the name of the array in files; several skins add their index to it.
 ///
 /// # Examples
 /// ```
@@ -439,14 +439,14 @@ pub fn native_fps(clip: &Clip) -> Option<f64> {
     Some(if (fps - whole).abs() <= whole * TOLERANCE_SHARE { whole } else { fps })
 }
 
-/// The frame rate of a clip of a file that states one, but may have keys at any times, as FBX does: that of evenly
-/// spaced keys that are samples of a motion, [`MIN_SAMPLE_RATE`] per second and more, otherwise that of the file.
+/// The frame rate of a clip of a file that states one, but may have keys at any times, as FBX does: the rate of evenly
+/// spaced keys that are samples of a motion, [`MIN_SAMPLE_RATE`] per second and more, otherwise the rate of the file.
 pub fn own_fps(clip: &Clip, of_file: Option<f64>) -> Option<f64> {
     native_fps(clip).filter(|fps| *fps >= MIN_SAMPLE_RATE).or(of_file)
 }
 
-/// The frame rate of each clip of a file, in its order, as the file states it; `None` for all clips of glTF. That of
-/// FBX is [`own_fps`].
+/// The frame rate of each clip of a file, in its order, as the file states it; `None` for all clips of glTF. The rate
+/// of FBX is [`own_fps`].
 pub fn stated_fps(library: &Library, asset: &Asset) -> Vec<Option<f64>> {
     let fps = |clip: &ClipId| match asset.format {
         FileFormat::Fbx => own_fps(library.clip(*clip), asset.frame_rate),

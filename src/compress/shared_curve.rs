@@ -38,7 +38,7 @@ impl<'a> SharedClip<'a> {
 /// A track of one of the clips that share curves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TrackUse {
-    /// The index of the clip among those that share curves.
+    /// The index of the clip among the clips that share curves.
     pub clip: usize,
     /// The index of the track in the clip.
     pub track: usize,

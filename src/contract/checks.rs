@@ -18,8 +18,8 @@ const STEP: f64 = 0.05;
 /// The rates at which clips play.
 const RATES: [f64; 4] = [1.0, -0.7, 2.5, 0.31];
 
-/// A crowd to check an engine with: [`compare_as`](crate::contract::compare_as) compares its poses with those of the
-/// reference.
+/// A crowd to check an engine with: [`compare_as`](crate::contract::compare_as) compares its poses with the poses of
+/// the reference.
 #[derive(Debug, Clone)]
 pub struct Check {
     /// The kind of the crowd: `clip`, `wrap modes`, `blend`, `override`, `additive`, `masks`, `fades`, `half skin`.

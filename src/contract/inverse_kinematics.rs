@@ -28,7 +28,7 @@ use crate::model::{ChainKind, ParameterValues, Pose, Ticks};
 use crate::reference::instance::Instance;
 use crate::reference::inverse_kinematics::{Aim, OPPOSITE, Posture, Thresholds, TwoBone, TwoBoneRotations};
 
-/// The rounding of an engine's vectors and lengths, relative to the vectors: eight times that of an `f32`.
+/// The rounding of an engine's vectors and lengths, relative to the vectors: eight times the rounding of an `f32`.
 const ROUNDING: f64 = 1.0 / (1 << 21) as f64;
 /// The largest relative error of a vector whose effects are in proportion to it.
 const MAX_ERROR: f64 = 0.1;

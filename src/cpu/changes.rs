@@ -11,11 +11,11 @@ use crate::transition::NewTransition;
 impl CpuCrowd {
     /// Replaces the layers of all instances. Other clips, weights or times need no new crowd.
     ///
-    /// Each instance has room for the mixing that it needed when this crowd was made, or for that of
+    /// Each instance has room for the mixing that it needed when this crowd was made, or for the mixing of
     /// [`CrowdOptions::mixing`](crate::CrowdOptions::mixing); and for as many layers as any instance of its skeleton
     /// with that mixing had, or as [`CrowdOptions::layers`](crate::CrowdOptions::layers). If the layers of any instance
     /// do not fit, nothing is replaced, and [`Error::Refused`] names the reason. Transitions and goals are replaced by
-    /// those of the given crowd; parameters stay as they are. `engine` is the one that made this crowd.
+    /// the ones of the given crowd; parameters stay as they are. `engine` is the one that made this crowd.
     ///
     /// # Errors
     /// [`Error::Instance`] if the crowd does not fit the library, and the errors of dual quaternions as in
@@ -34,7 +34,7 @@ impl CpuCrowd {
     }
 
     /// Replaces the layers of one instance; the others play on. It takes no longer in a large crowd than in a small
-    /// one. The room is that of [`set_layers`](Self::set_layers). A transition of the instance ends; its goals and
+    /// one. The room is the room of [`set_layers`](Self::set_layers). A transition of the instance ends; its goals and
     /// parameters stay. `engine` is the one that made this crowd.
     ///
     /// # Errors

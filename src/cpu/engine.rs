@@ -303,7 +303,7 @@ impl CpuEngine {
         Ok(self.events(&posed, step, capacity))
     }
 
-    /// Poses all instances of a crowd at a tick or at the end of a step. Root motion is that of the step.
+    /// Poses all instances of a crowd at a tick or at the end of a step. Root motion is the motion of the step.
     ///
     /// A layer whose time is a parameter moves from the value that the parameter had in the frame before to the present
     /// one.

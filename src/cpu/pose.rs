@@ -220,8 +220,8 @@ impl<'a> LastClips<'a> {
     }
 }
 
-/// Samples and mixes all joints of an instance of a group, whose weights and spans were found. `place` is that of its
-/// first joint in the parts of the group, `rest` the rest pose of the skeleton.
+/// Samples and mixes all joints of an instance of a group, whose weights and spans were found. `place` is the place of
+/// its first joint in the parts of the group, `rest` the rest pose of the skeleton.
 #[inline(always)]
 fn mix_joints<'a, L: Lanes>(
     source: PackedSource<'a>,

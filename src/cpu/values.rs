@@ -54,9 +54,9 @@ struct LayerValues {
     /// One of `LAYER_BLEND`, `LAYER_OVERRIDE`, `LAYER_ADD_FIRST`, `LAYER_ADD_REST`.
     mode: u32,
     sampled: Vec<f32>,
-    /// The numbers that an additive layer is compared with. Those of other layers have no meaning.
+    /// The numbers that an additive layer is compared with. For other layers they have no meaning.
     references: Vec<f32>,
-    /// The weight of the layer x that of its mask, for each number. 0 where the clip has no track.
+    /// The weight of the layer x the weight of its mask, for each number. 0 where the clip has no track.
     weights: Vec<f32>,
     /// The spans of the clip at time 0.
     start: Vec<KeySpan>,
@@ -109,7 +109,7 @@ impl MixedValues {
 }
 
 impl LayerValues {
-    /// Samples the numbers of a layer, and those that it is compared with.
+    /// Samples the numbers of a layer, and the numbers that it is compared with.
     fn sample(
         &mut self,
         source: PackedSource,

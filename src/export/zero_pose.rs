@@ -1,8 +1,8 @@
 //! Skeletons whose rest pose has no rotations and no scales, with the same motion.
 //!
 //! In BVH, and for players of VRM animations, a joint without rotations stands in the rest pose. The axes of its joints
-//! are those of model space there. With model-space rotations `R(t)` of a joint and `R0` in the rest pose, the joint
-//! has the model-space rotation `D(t) = R(t) R0^-1`, so its local rotation is `D_parent(t)^-1 D(t)`. Its local
+//! are the rotations of model space there. With model-space rotations `R(t)` of a joint and `R0` in the rest pose, the
+//! joint has the model-space rotation `D(t) = R(t) R0^-1`, so its local rotation is `D_parent(t)^-1 D(t)`. Its local
 //! translation is `D_parent(t)^-1 (p(t) - p_parent(t))`, with places in model space. It is constant wherever the bone
 //! is rigid, whatever scales the skeleton has at rest.
 //!

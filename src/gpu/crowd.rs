@@ -22,7 +22,7 @@ use crate::transition::NewTransition;
 ///
 /// # Crowds that change
 /// [`set_layers`](Self::set_layers) replaces the layers of all instances in place, [`set_instance`](Self::set_instance)
-/// those of one instance, [`set_instances`](Self::set_instances) those of several, [`set_goals`](Self::set_goals) the
+/// the layers of one instance, [`set_instances`](Self::set_instances) of several, [`set_goals`](Self::set_goals) the
 /// goals of one; [`Crowd::cross_fade`] makes layers that lead from one clip to another. The room for layers is fixed
 /// when the crowd is made: the layers that it begins with, or more by [`CrowdOptions::layers`] and
 /// [`CrowdOptions::mixing`]. More layers, other skeletons, or another number of instances need a new `GpuCrowd`; it
@@ -168,7 +168,7 @@ impl GpuCrowd {
     /// Replaces the layers of all instances, before the next submission. Other clips, weights or times need no new
     /// crowd.
     ///
-    /// Each instance has room for the mixing that it needed when this crowd was made, or for that of
+    /// Each instance has room for the mixing that it needed when this crowd was made, or for the mixing of
     /// [`CrowdOptions::mixing`]; and for as many layers as any instance of its skeleton with that mixing had, or as
     /// [`CrowdOptions::layers`]. If the layers of any instance do not fit, nothing is replaced, and [`Error::Refused`]
     /// names the reason. Transitions and goals are replaced by the transitions and goals of the given crowd; parameters
@@ -238,7 +238,7 @@ impl GpuCrowd {
 
     /// Replaces the layers of one instance, before the next submission; the others play on. It uploads the layer
     /// records of the instance: 120 bytes per layer that it has room for, and 100 more with room for drivers. The room
-    /// is that of [`set_layers`](Self::set_layers). A transition of the instance ends; its goals stay.
+    /// is the room of [`set_layers`](Self::set_layers). A transition of the instance ends; its goals stay.
     ///
     /// # Errors
     /// * [`Error::Instance`] if the crowd has no such instance, its layers do not fit the library, or a number in them

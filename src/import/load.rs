@@ -18,7 +18,7 @@ pub struct Asset {
     pub skeleton: SkeletonId,
     /// The skins, in the order of the file. Files of BVH and SMPL have none.
     pub skins: Vec<SkinId>,
-    /// The clips, in the order of the file: those of glTF by animation index.
+    /// The clips, in the order of the file, for glTF by animation index.
     pub clips: Vec<ClipId>,
     /// The clips of which no track can be read. They have no tracks, and keep the index of the others.
     pub left_out_clips: Vec<ClipId>,
@@ -36,13 +36,13 @@ pub struct Asset {
 /// What a file does not say itself. Formats ignore what they do not need.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LoadOptions<'a> {
-    /// Frames per second, for a file of BVH or SMPL whose rate is missing or wrong: above 0. By default those of the
+    /// Frames per second, for a file of BVH or SMPL whose rate is missing or wrong: above 0. By default the rate of the
     /// file.
     pub fps: Option<f64>,
     /// True if each End Site of a BVH file becomes a joint. True by default.
     pub end_sites: bool,
-    /// Where the joints of SMPL rest. By default, the positions `J` of the file, or else those of an adult, with a
-    /// warning.
+    /// Where the joints of SMPL rest. By default, the positions `J` of the file, or else the positions of an adult,
+    /// with a warning.
     pub rest: Option<&'a Proportions>,
 }
 

@@ -8,7 +8,7 @@
 //!   fifth of a leg. Heights of feet are measured from there.
 //! * **The velocity of the ground.** Clips of games often walk on the spot: the hips stay, and the feet on the ground
 //!   move back evenly. If the hips do not travel, a foot is low in a fifth of the poses or more, and more than half of
-//!   the velocities of low feet agree, the ground moves with their median, as that of a treadmill does. Speeds of feet
+//!   the velocities of low feet agree, the ground moves with their median, as a treadmill does. Speeds of feet
 //!   are relative to it. Feet that move unevenly on the spot have a ground that rests, and hardly any contacts.
 
 use std::ops::Range;
@@ -43,7 +43,7 @@ const MAX_TRAVEL: f64 = 0.2;
 const MIN_GROUND_SPEED: f64 = 0.5;
 /// The smallest share of poses with a low foot that tell of a ground that moves.
 const MIN_LOW: f64 = 0.2;
-/// The largest distance of a velocity that agrees with that of the ground, as a share of its speed.
+/// The largest distance of a velocity that agrees with the velocity of the ground, as a share of its speed.
 const AGREEMENT: f64 = 0.5;
 
 /// Where the ground is.
@@ -62,7 +62,7 @@ pub enum GroundLevel {
 pub struct Stance {
     /// The feet, the left one first. Empty if they are not known.
     pub feet: Vec<Foot>,
-    /// The joints of the body: those that skins name and those between them, or all without skins.
+    /// The joints of the body: the joints that skins name and the joints between them, or all without skins.
     pub body: Vec<bool>,
     /// The unit of lengths of the measures: the length of a leg, or the size of the rig where legs are not known: the
     /// largest distance of a joint from the first one at rest. More than 0.
@@ -103,8 +103,8 @@ impl Stance {
     }
 
     /// The stance of a part of a clip, between two times of the clip in seconds. The up axis, the ground and the
-    /// standing heights are those of the whole clip, which tells more of them. The velocity of the ground is that of
-    /// the part.
+    /// standing heights are taken from the whole clip, which tells more of them. The velocity of the ground is the
+    /// velocity of the part.
     ///
     /// # Errors
     /// The errors of [`of_clip`](Self::of_clip), and [`Error::Usage`] if the times are not finite or not in order.

@@ -24,7 +24,8 @@ pub fn of_crowd(library: &Library, crowd: &Crowd, step: Step, capacity: usize) -
     let mut list = EventList::default();
     for instance in 0..crowd.len() {
         let mut shown = Some((Instance::new(library, crowd, instance), step));
-        // Before the start of a transition, the layers that go out reach events, from the start on those that come in.
+        // Before the start of a transition, the layers that go out reach events, from the start on the layers that come
+        // in.
         while let Some((present, step)) = shown.take() {
             let mut own = step;
             if let Some(transition) = present.transition {

@@ -156,7 +156,7 @@ impl Aim {
     }
 }
 
-/// The distance that the goal keeps from those of a straight and of a folded limb, as a share of the length of both
+/// The distance that the goal keeps from the reach of a straight and of a folded limb, as a share of the length of both
 /// bones.
 const MARGIN: f64 = 1e-4;
 
@@ -196,7 +196,7 @@ pub struct Thresholds {
 }
 
 impl Thresholds {
-    /// Those of the rules.
+    /// The rotations of the rules.
     pub const RULES: Self = Self { bone: 1e-3, straight: 1e-3, along_pole: 1e-3, across: [1e-3; 2] };
 }
 

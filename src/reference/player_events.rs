@@ -61,8 +61,8 @@ impl Events {
         (fired, EventMark { direction, ..mark })
     }
 
-    /// The events that are fired from the accumulated seconds of one sample to those of the next. The direction of
-    /// samples before them does not count. Without a first sample, the play begins.
+    /// The events that are fired from the accumulated seconds of one sample to the seconds of the next. The direction
+    /// of samples before them does not count. Without a first sample, the play begins.
     pub fn fired(&self, playback: &Playback, before: Option<f64>, now: f64) -> Vec<usize> {
         let phase_after = |played| phase(playback, played, self.duration);
         let last = before.map(|before| self.mark(&phase_after(before)).0);

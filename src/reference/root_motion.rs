@@ -21,7 +21,7 @@ const MAX_PASSES: f64 = 512.0;
 /// The movement of an instance in a step. The crowd must have been checked. `None` if no layer's clip names a root.
 ///
 /// A step across the start of a transition has two parts: before the start, the layers that go out move the instance,
-/// after it those that come in.
+/// after it the layers that come in.
 pub fn of_instance(instance: &Instance, step: Step) -> Option<Motion> {
     let Some(transition) = instance.transition else { return of_layers(instance, step) };
     let (before, start) = (instance.before(transition), transition.start);

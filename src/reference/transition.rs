@@ -1,7 +1,7 @@
 //! Transitions: the values that come in, displaced by a difference that decays.
 //!
 //! With `s` the start of a transition and `e` = [`Transition::STEP`], `P0` and `P1` are the values of the pose that
-//! goes out at `s` and at `s - e`, and `Q0` and `Q1` those of the pose that comes in at `s` and at `s + e`. All
+//! goes out at `s` and at `s - e`, and `Q0` and `Q1` the values of the pose that comes in at `s` and at `s + e`. All
 //! displacements follow from those four, here and, by other code, in the packing for the engines.
 
 use std::ops::Range;
@@ -27,9 +27,9 @@ pub(crate) struct Offset {
 /// The displacement of a property.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum PropertyOffset {
-    /// That of a rotation.
+    /// The displacement of a rotation.
     Rotation(Offset),
-    /// That of each number, in the first component.
+    /// The displacement of each number, in the first component.
     Numbers(Vec<Offset>),
 }
 
@@ -60,7 +60,7 @@ impl<'a> Displacements<'a> {
         (0..self.start.out[0].weights.len()).map(move |index| self.number(|pose| pose.weights[index]))
     }
 
-    /// The displacement of the property whose numbers have the indices `numbers` among those of all properties.
+    /// The displacement of the property whose numbers have the indices `numbers` among the numbers of all properties.
     pub fn property(self, numbers: Range<usize>) -> PropertyOffset {
         if self.start.rotations.contains(&numbers.start) {
             return PropertyOffset::Rotation(

@@ -29,7 +29,7 @@ const MAX_SLOPE: f64 = 1e-4;
 /// and shorter by less.
 const MIN_MISSED: f64 = 0.02;
 
-/// Makes a clip. Its id in the report is that of the original.
+/// Makes a clip. Its id in the report is the id of the original.
 pub(super) fn retarget(
     plan: &RetargetPlan,
     root: Option<&Root>,
@@ -140,7 +140,7 @@ pub(super) fn root_motion(
     }
 }
 
-/// The root joint in the target, with the axes that have the directions of those of the source.
+/// The root joint in the target, with the axes that have the directions of the axes of the source.
 fn mapped(plan: &RetargetPlan, root: RootMotion) -> Result<RootMotion, LossReason> {
     let joint = plan.target_of[root.joint].ok_or(LossReason::Unmapped)?;
     let mut mapped = RootMotion { joint, translation: [false; 3], rotation: root.rotation };
@@ -164,7 +164,7 @@ fn single_key(numbers: Vec<f64>) -> Result<Curve, Error> {
 // The translation track of the root.
 //
 // The root of the target is at `origin + k F s(t)` in model space (see `root`). If nothing above it moves on either
-// side, its local translation is an affine function of that of its partner.
+// side, its local translation is an affine function of the translation of its partner.
 
 /// The part of the rig's size up to which two places count as the same.
 const SAME_PLACE: f64 = 1e-12;
@@ -222,7 +222,7 @@ fn knots(
     (knots, moves_above)
 }
 
-/// The path of the root of the target, after that of its partner.
+/// The path of the root of the target, after the path of its partner.
 struct RootPath<'a> {
     plan: &'a RetargetPlan<'a>,
     root: &'a Root,
@@ -376,8 +376,8 @@ fn carried_tracks(
 }
 
 impl RetargetPlan<'_> {
-    /// The map from the local translations of a joint of the source to those of its partner. `None` if a joint above
-    /// the partner has a scale of 0.
+    /// The map from the local translations of a joint of the source to the translations of its partner. `None` if a
+    /// joint above the partner has a scale of 0.
     pub(super) fn change_of_place(&self, pair: &JointPair, scale: f64) -> Option<DAffine3> {
         let rotated = match self.source.joints()[pair.source].parent {
             Some(parent) => {
@@ -399,7 +399,7 @@ impl RetargetPlan<'_> {
         (linear.is_finite() && translation.is_finite()).then_some(DAffine3 { matrix3: linear, translation })
     }
 
-    /// The map from the scales of a joint of the source to those of its partner. `None` if their axes differ.
+    /// The map from the scales of a joint of the source to the scales of its partner. `None` if their axes differ.
     fn change_of_scale(&self, pair: &JointPair) -> Option<DAffine3> {
         let axes = [self.alignment.rotations[pair.source], self.rest.rotations[pair.target]];
         let [from, to] = [self.reference.local[pair.source].scale, self.rest.local[pair.target].scale];
@@ -411,10 +411,10 @@ impl RetargetPlan<'_> {
 // The rotation tracks of a retargeted clip.
 //
 // Let `t` be a mapped joint of the target, `s` its partner, `a` the partner of the nearest mapped joint above `t`. The
-// model-space rotation of `t` is `S(t) S0^-1 T0`. That of the parent of `t` is `Sa(t) Sa0^-1 P0`, with `P0` at rest,
-// because nothing rotates between the two. The local rotation of `t` is therefore `(P0^-1 Sa0) (Sa(t)^-1 S(t)) (S0^-1
-// T0)`. If `a` is also the nearest mapped joint above
-// `s`, and nothing moves between the two, the middle is `M s(t)` with the local rotation `s(t)` and a constant `M`.
+// model-space rotation of `t` is `S(t) S0^-1 T0`. The rotation of the parent of `t` is `Sa(t) Sa0^-1 P0`, with `P0` at
+// rest, because nothing rotates between the two. The local rotation of `t` is therefore
+// `(P0^-1 Sa0) (Sa(t)^-1 S(t)) (S0^-1 T0)`. If `a` is also the nearest mapped joint above `s`, and nothing moves
+// between the two, the middle is `M s(t)` with the local rotation `s(t)` and a constant `M`.
 
 /// The angle in radians, or the difference of numbers, up to which two rotations count as the same.
 const SAME_ROTATION: f64 = 1e-12;
@@ -599,7 +599,7 @@ impl<'a> Rotations<'a> {
         }
         let gap = self.plan.source.joints()[mapped.partner].parent.filter(|&parent| Some(parent) != mapped.above);
         let Some(gap) = gap else { return Some((canonical(mapped.before), canonical(mapped.after))) };
-        // What stands still may be held in another pose than that of rest.
+        // What stands still may be held in another pose than at rest.
         let held = self.gaps[gap]?;
         self.is_held[gap] = true;
         Some((canonical(mapped.before * held), canonical(mapped.after)))

@@ -8,7 +8,7 @@
 //!
 //! Two joints of one name are no pair if both skeletons know their roles well and they differ, or if only one of the
 //! two has a role, which another joint has in the other skeleton, too: `LeftShoulder` is an upper arm in the names of
-//! Biovision, and a clavicle in those of Mixamo. Roles of the trunk are compared as partners of two trunks of different
+//! Biovision, and a clavicle in files of Mixamo. Roles of the trunk are compared as partners of two trunks of different
 //! numbers of joints.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -75,7 +75,7 @@ pub enum MatchedBy {
     Caller,
 }
 
-/// The size of the movement of the root: that of the source times a factor.
+/// The size of the movement of the root: the movement of the source times a factor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RootTranslation {
     /// Times this number; by default the ratio of the lengths of the legs, or else of other lengths, see
@@ -126,7 +126,7 @@ pub enum MapRemark {
         /// The roles of joints of the source that the target lacks. Their motion is left out.
         in_target: Vec<String>,
     },
-    /// A skeleton has no legs at all, as that of the upper body alone, but the other one has.
+    /// A skeleton has no legs at all, as the upper body alone, but the other one has.
     NoLegs {
         /// The skeleton without legs.
         side: MapSide,
@@ -355,7 +355,7 @@ pub(super) fn match_joints(source: &mut Side, target: &mut Side) -> (Vec<JointPa
     (pairs, remarks)
 }
 
-/// The roles of two skeletons, where partners in the trunks have the same one: that of the joint of the source.
+/// The roles of two skeletons, where partners in the trunks have the same one: the role of the joint of the source.
 fn role_keys(source: &Roles, target: &Roles) -> [Vec<Option<String>>; 2] {
     let partners = trunk_partners(source, target);
     let is_partner = |role: &str, of: fn(&(&'static str, &'static str)) -> &'static str| {
@@ -533,7 +533,7 @@ impl JointMap {
     /// `joints` names the pairs, with `null` for a joint without a partner; without `joints`, the pairs follow from
     /// names and roles as with [`by_names`](Self::by_names). The role in a human that one joint of a pair has is that
     /// of the other one, too. If `by_names` is true, a pair that names and roles give, too, counts as theirs, with
-    /// their [`MatchedBy`]; by default, all pairs are those of the caller, whose translations are carried over whatever
+    /// their [`MatchedBy`]; by default, all pairs come from the caller, whose translations are carried over whatever
     /// the names are ([`CarriedJoints::All`](crate::retarget::CarriedJoints::All)). `root` is a joint of the source.
     /// `translation` is `scaled`, the default, `full` or `none`, as in [`RootTranslation`]; `scale` is for `scaled`.
     /// Joints are named as a [`Selector`] finds them. Joints that a human needs and that have no partner are listed in

@@ -10,7 +10,7 @@
 //!
 //! **The pose that is its own mirror image** is the rest pose. If that is not symmetric, but the bind pose of the
 //! skin is, it is that one. If neither is, the mirror image of the pose is rotated bone by bone, from the top downward,
-//! until its bones point where those of the pose point ([`corrections`]). So the mirrored figure has the mirrored
+//! until its bones point where the bones of the pose point ([`corrections`]). So the mirrored figure has the mirrored
 //! directions of the original in any case. Of a human, only the joints with roles count: hair that falls to one side is
 //! a matter of shape, not of pose. The figure may also face obliquely at rest: then `H0`, the half turn about its own
 //! normal, stands for `H` in that pose.
@@ -53,13 +53,13 @@ const MAX_ANGLE: f64 = 2.0;
 const MAX_ANGLE_OF_SEVERAL: f64 = 5.0;
 /// The smallest length of a bone whose direction counts, as a share of the size of the figure.
 const MIN_BONE: f64 = 1e-3;
-/// The weight of the shortest rotation among those that fit several bones equally well.
+/// The weight of the shortest rotation among rotations that fit several bones equally well.
 const SHORTEST: f64 = 1e-4;
 /// The largest difference of a number from 0 or 1 that is rounding.
 const ROUNDING: f64 = 1e-12;
 /// The most names of joints in a remark.
 const MAX_NAMES: usize = 5;
-/// The largest difference of axes from those of the partner, up to their order and signs, that counts as none.
+/// The largest difference of axes from the axes of the partner, up to their order and signs, that counts as none.
 const SAME_AXES: f64 = 1e-4;
 
 /// Mirrored clips, and what may look wrong about them.
@@ -170,8 +170,8 @@ impl Library {
     /// * Each joint moves as its partner, reflected in the plane: directions of bones and translations are mirrored.
     ///   If the rest pose or the bind pose is symmetric, the place of each joint is the mirrored place of its partner.
     /// * Keys are transformed: key times, easings and interpolation stay. Only Euler angles, splines of rotations with
-    ///   a key of zeros, and single numbers of a translation whose axes differ from those of the partner are sampled,
-    ///   with the bounds of [`RetargetOptions`]; likewise joints between which one without a partner moves.
+    ///   a key of zeros, and single numbers of a translation whose axes differ from the axes of the partner are
+    /// sampled, with the bounds of [`RetargetOptions`]; likewise joints between which one without a partner moves.
     /// * Scales go to the partner. They are dropped if they are not uniform and the axes of the two joints differ by
     ///   more than their order and signs.
     /// * Morph weights go to the partner, with left and right exchanged in the names of morph targets
@@ -179,15 +179,15 @@ impl Library {
     ///   animation go to the expression of the other side. Properties, events and sync markers stay as they are,
     ///   whatever sides their names tell.
     /// * A clip keeps its duration, speed and wrap mode, and has the root joint of the original or its partner. Its
-    ///   name is that of the original with `_mirror` at its end, see [`mirrored_name`].
+    ///   name is the name of the original with `_mirror` at its end, see [`mirrored_name`].
     ///
     /// The mirror image of a mirror image is the original, up to rounding.
     ///
     /// # Errors
-    /// [`Error::Usage`] if a clip does not exist or animates another skeleton than that of the map, or the map does not
-    /// fit its skeleton. The same error, with the names of clip and joint, if a new number exceeds the range of an
-    /// `f32`, or if sampled tracks have more than 8 keys per key of the given clips and 2^22 more. The library is then
-    /// unchanged.
+    /// [`Error::Usage`] if a clip does not exist or animates another skeleton than the skeleton of the map, or the map
+    /// does not fit its skeleton. The same error, with the names of clip and joint, if a new number exceeds the range
+    /// of an `f32`, or if sampled tracks have more than 8 keys per key of the given clips and 2^22 more. The library is
+    /// then unchanged.
     pub fn mirror(&mut self, clips: &[ClipId], map: &MirrorMap) -> Result<Mirroring, Error> {
         map.check(self)?;
         for clip in clips {
@@ -360,7 +360,7 @@ fn has_mapped_below(plan: &RetargetPlan) -> Vec<bool> {
     has_mapped_below
 }
 
-/// Makes the mirror image of a clip. Its id in the report is that of the original.
+/// Makes the mirror image of a clip. Its id in the report is the id of the original.
 fn mirrored(plan: &RetargetPlan, map: &MirrorMap, id: ClipId, budget: &mut KeyBudget) -> Result<MadeClip, Error> {
     let clip = plan.library.clip(id);
     let source = MovingJoints::new(plan.library, plan.source, clip);
@@ -441,7 +441,7 @@ struct Carried {
     target: usize,
     translation: DAffine3,
     scale: Option<DAffine3>,
-    /// The constants of the rotation, if it is not one of those of [`Rotations`].
+    /// The constants of the rotation, if it is none of the rotations of [`Rotations`].
     rotation: Option<[DQuat; 2]>,
 }
 
@@ -567,7 +567,7 @@ fn single_number(track: &Track, target: Target, map: DAffine3) -> Option<Result<
     })
 }
 
-/// The map from the scales of a joint to those of its partner, whose axes differ by a rotation. `None` if axes do
+/// The map from the scales of a joint to the scales of its partner, whose axes differ by a rotation. `None` if axes do
 /// not become axes, or a scale is 0 in the pose.
 fn change_of_scale(axes: DQuat, from: DVec3, to: DVec3) -> Option<DAffine3> {
     let matrix = DMat3::from_quat(axes);
@@ -685,11 +685,11 @@ fn bind_pose(library: &Library, map: &MirrorMap, rest: &ModelPose) -> Option<Mod
     Some(ModelPose::new(skeleton, &local))
 }
 
-/// The rotations of the joints of a mirrored pose that make its bones point where those of the pose point: the shortest
-/// ones, each after that of the parent. A bone leads from a joint of `pairs` to the next one below. Returns also the
-/// joints that were rotated by themselves, with angles in degrees.
+/// The rotations of the joints of a mirrored pose that make its bones point where the bones of the pose point: the
+/// shortest ones, each after the rotation of the parent. A bone leads from a joint of `pairs` to the next one below.
+/// Returns also the joints that were rotated by themselves, with angles in degrees.
 ///
-/// In some zero poses, the bones of one side point opposite to those of the other one, and so do the axes of their
+/// In some zero poses, the bones of one side point opposite to the bones of the other one, and so do the axes of their
 /// joints: equal rotations of both are mirror images. There the half turn about the normal makes axes match, too.
 fn corrections(
     skeleton: &Skeleton,
@@ -707,7 +707,7 @@ fn corrections(
     for node in joints {
         above.push(node.parent.and_then(|parent| partners[parent].map(|_| parent).or(above[parent])));
     }
-    // The mirrored bones of each joint with those of its partner.
+    // The mirrored bones of each joint with the bones of its partner.
     let mut bones: Vec<Vec<[DVec3; 2]>> = vec![Vec::new(); joints.len()];
     for &(child, partner) in pairs {
         let (Some(parent), Some(of_partner)) = (above[child], above[partner]) else { continue };

@@ -132,7 +132,7 @@ impl Partners<'_> {
         }
     }
 
-    /// Pairs joints by the roles of a human. Those of the trunk are their own partners.
+    /// Pairs joints by the roles of a human. Joints of the trunk are their own partners.
     fn add_roles(&mut self, body: &Body) {
         for joint in 0..self.found.len() {
             let Some(role) = body.role(joint) else { continue };

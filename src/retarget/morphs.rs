@@ -1,4 +1,4 @@
-//! Morph weights of the target: from the weights of the source, or from its expressions; and those of mirror images.
+//! Morph weights of the target: from the weights of the source, or from its expressions; and weights of mirror images.
 //!
 //! Weights go from a joint to its partner, or to the joint of its name, by the names of morph targets where both joints
 //! have them, else in their order. A joint of the target for which that gives nothing takes them from the joint of the
@@ -6,8 +6,8 @@
 //!
 //! In a VRM animation, the local translation of a node along x is the weight of an expression, clamped to 0 and 1. A
 //! model names the morph weights that an expression of the same name moves, each with a factor. Weights of several
-//! expressions add up, from 0. A binary expression is on above 0.5, else off. Some expressions block those of lip sync,
-//! blinking or gaze, or weaken them. Sources:
+//! expressions add up, from 0. A binary expression is on above 0.5, else off. Some expressions block expressions of lip
+//! sync, blinking or gaze, or weaken them. Sources:
 //! <https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm_animation-1.0/README.md> and
 //! <https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm-1.0/expressions.md>.
 
@@ -297,11 +297,11 @@ struct DrivenExpression<'a> {
     expression: &'a Expression,
     /// The joint of the source whose translation along x is its weight.
     driver: usize,
-    /// The expressions that weaken it, with true for those that block it.
+    /// The expressions that weaken it, with true for expressions that block it.
     overriders: Vec<(usize, bool)>,
 }
 
-/// The expressions of the target that those of the source drive.
+/// The expressions of the target that the expressions of the source drive.
 struct DrivenExpressions<'a> {
     source: &'a MovingJoints<'a>,
     expressions: Vec<DrivenExpression<'a>>,
@@ -381,7 +381,7 @@ impl<'a> DrivenExpressions<'a> {
         weights
     }
 
-    /// The weight of an expression beside those that weaken it. `own` has the weights by themselves.
+    /// The weight of an expression beside expressions that weaken it. `own` has the weights by themselves.
     fn weakened_weight(&self, index: usize, own: &[f64]) -> f64 {
         let DrivenExpression { expression, overriders, .. } = &self.expressions[index];
         share_left(expression, overriders, own) * own[index]
@@ -473,7 +473,7 @@ impl<'a> DrivenExpressions<'a> {
     }
 }
 
-/// For each of these expressions those that weaken it, by their positions, with true for those that block it.
+/// For each of these expressions the others that weaken it, by their positions, with true for others that block it.
 pub(crate) fn overriders(expressions: &[&Expression]) -> Vec<Vec<(usize, bool)>> {
     let mut found = vec![Vec::new(); expressions.len()];
     for group in [OverrideGroup::Mouth, OverrideGroup::Blink, OverrideGroup::Look] {

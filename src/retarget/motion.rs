@@ -30,7 +30,7 @@ const MIN_AGREEMENT: f64 = 0.7;
 /// The least length of the mean of the quaternions of a joint's axes in a part of the body, so that they are known.
 const MIN_AGREEMENT_OF_AXES: f64 = 0.9;
 
-/// The largest standard deviation of the translations of a joint that are those of a bone, as a share of its length.
+/// The largest standard deviation of the translations of a joint that belong to a bone, as a share of its length.
 const MAX_SPREAD: f64 = 0.05;
 
 /// The parts whose joints have known axes in the body.

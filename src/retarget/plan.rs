@@ -13,11 +13,11 @@ use crate::retarget::motion::SourceMotion;
 use crate::retarget::options::{CarriedJoints, RetargetOptions};
 use crate::retarget::pose::{ModelPose, ReferencePose};
 
-/// The volume between the axes of a joint, relative to that of axes of the same lengths at right angles, up to which it
-/// has no inverse.
+/// The volume between the axes of a joint, relative to the volume of axes of the same lengths at right angles, up to
+/// which it has no inverse.
 const MIN_VOLUME: f64 = 1e-12;
-/// The least difference of a bone at rest from that in the clips, and from that of the target, for which the rest pose
-/// is no pose of a body, as a share of a bone.
+/// The least difference of a bone at rest from the bone in the clips, and from the bone of the target, for which the
+/// rest pose is no pose of a body, as a share of a bone.
 const MIN_DIFFERENCE: f64 = 0.5;
 
 /// The map and the poses of a retargeting.
@@ -249,7 +249,7 @@ fn places_of_bones(
     places.iter().filter(|place| is_wanted(place)).copied().collect()
 }
 
-/// The root of a map in both skeletons: that of the map, or else the first mapped joint that clips of the source
+/// The root of a map in both skeletons: the root of the map, or else the first mapped joint that clips of the source
 /// translate, or else the first mapped joint. If the hips are mapped, a joint that is translated below them or beside
 /// them, such as a jaw, is no root.
 fn root_of(library: &Library, map: &JointMap, target_of: &[Option<usize>], hips: Option<usize>) -> Option<[usize; 2]> {

@@ -3,7 +3,7 @@
 //! A place `p` of the source's root becomes `origin + k F p`, with the factor `k` and the rotation `F` of the source's
 //! space, both the same for all clips. The origin depends on the clip:
 //!
-//! * Sideways, it is 0: the path begins where that of the source begins, scaled.
+//! * Sideways, it is 0: the path begins where the path of the source begins, scaled.
 //! * Upward, it is `H - k (g + h)`. `H` is the height of the target's hips at rest above its ground. `g` is the ground
 //!   of the source. `h` is the height of the source's hips in the reference pose, as it would stand on that ground
 //!   after its bones were rotated.
@@ -95,7 +95,7 @@ pub(super) enum StillRoot {
 struct Heights {
     /// The height of the target's hips above its ground, or of another root at rest.
     target: f64,
-    /// That of the source in the reference pose, without what is under the lowest joint of a foot.
+    /// The height of the source in the reference pose, without what is under the lowest joint of a foot.
     source: f64,
     /// The height of the lowest joint of the feet above the ground in the reference pose. `None` if it does not stand
     /// on the ground.
@@ -258,7 +258,7 @@ impl RetargetPlan<'_> {
         self.motion.lowest_foot(clip, self.alignment.up[0], SHARE_BELOW_FLAT)
     }
 
-    /// The rotation of each joint of the target: that of its partner, or that of its parent.
+    /// The rotation of each joint of the target: the rotation of its partner, or of its parent.
     fn target_corrections(&self) -> Vec<DQuat> {
         let mut corrections: Vec<DQuat> = Vec::with_capacity(self.target.joints().len());
         for (joint, node) in self.target.joints().iter().enumerate() {

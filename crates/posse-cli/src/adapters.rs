@@ -161,7 +161,7 @@ fn limits(all: &wgpu::Limits) -> Limits {
     names.map(|name| (name.clone(), value(&name).into())).collect()
 }
 
-/// The least values of limits, by name: of all limits that [`kernel_limits`] sets, which are those that the engine
+/// The least values of limits, by name: of all limits that [`kernel_limits`] sets, which the engine
 /// checks.
 fn needed() -> Limits {
     let unlimited = wgpu::Limits::unlimited();
@@ -232,7 +232,7 @@ mod tests {
             assert_eq!(needed.get(name), Some(&value.into()), "{name}");
         }
         assert!(!needed.contains_key("max_buffer_size") && !needed.contains_key("max_texture_dimension_2d"));
-        // A value below, at and above those of `unlimited`.
+        // A value below, at and above the values of `unlimited`.
         let all = wgpu::Limits {
             max_buffer_size: 1 << 40,
             max_bind_groups: wgpu::Limits::unlimited().max_bind_groups,

@@ -26,7 +26,7 @@ impl CompressArgs {
     }
 }
 
-/// The options of reading BVH files; that of the frame rate is for files of SMPL, too.
+/// The options of reading BVH files; the frame rate is for files of SMPL, too.
 #[derive(Debug, Clone, Copy, Default, PartialEq, clap::Args)]
 pub struct BvhArgs {
     /// The frames per second with which BVH files and npz files of SMPL are read, if their rate is missing or wrong.
@@ -44,7 +44,7 @@ impl BvhArgs {
         LoadOptions { fps: self.input_fps, end_sites: !self.no_end_sites }
     }
 
-    /// The same arguments for the source of a retargeting, whose joints are not those of the results.
+    /// The same arguments for the source of a retargeting, whose joints are not the joints of the results.
     pub fn of_source(self) -> Self {
         Self { no_end_sites: false, ..self }
     }

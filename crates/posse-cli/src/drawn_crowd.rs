@@ -453,12 +453,12 @@ impl ClockedCrowd {
         let starts = transition_starts(crowd);
         let options = if starts.is_empty() { CrowdOptions::NONE } else { room(crowd) };
         let on_gpu = GpuCrowd::with_options(library, crowd, outputs, options)?;
-        // The layers on the device are those that come in.
+        // The layers on the device are the layers that come in.
         let passed = starts.len();
         Ok(Self { on_gpu, starts, passed, values: Vec::new() })
     }
 
-    /// Replaces the layers by those of a crowd with the same transitions, if they fit.
+    /// Replaces the layers by the layers of a crowd with the same transitions, if they fit.
     #[cfg(feature = "view")]
     pub fn set_layers(&mut self, library: &GpuLibrary, crowd: &Crowd) -> Result<(), Error> {
         self.on_gpu.set_layers(library, &crowd.at(self.shown_from(self.passed)))
@@ -503,7 +503,7 @@ fn transition_starts(crowd: &Crowd) -> Vec<Ticks> {
     starts
 }
 
-/// The room for all layers of a crowd: those that come in and those that go out, with any weights.
+/// The room for all layers of a crowd: layers that come in and layers that go out, with any weights.
 fn room(crowd: &Crowd) -> CrowdOptions {
     let mut options = CrowdOptions { mixing: Mixing::Blend, ..CrowdOptions::NONE };
     let mut add = |layers: &[Layer]| {
@@ -524,7 +524,7 @@ fn room(crowd: &Crowd) -> CrowdOptions {
 fn parameter_values(crowd: &Crowd, count: usize, now: Ticks) -> Vec<f32> {
     let mut values: Vec<f32> = Vec::with_capacity(count * crowd.len());
     for instance in 0..crowd.len() {
-        // Instances of a group share their parameters, so that most values are those of the instance before.
+        // Instances of a group share their parameters, so that most values are the values of the instance before.
         let is_shared = instance > 0 && std::ptr::eq(crowd.parameters(instance), crowd.parameters(instance - 1));
         if is_shared {
             values.extend_from_within(values.len() - count..);

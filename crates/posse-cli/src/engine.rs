@@ -161,7 +161,7 @@ impl<'a> EngineLibrary<'a> {
         compressed.map_or(Self::Float(library), Self::Compressed)
     }
 
-    /// The library with the values that the engine evaluates: those of the decoded keys if they are compressed.
+    /// The library with the values that the engine evaluates: the decoded keys if they are compressed.
     pub fn library(self) -> &'a Library {
         match self {
             Self::Float(library) => library,
@@ -269,7 +269,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// The bytes that the engine keeps for its library, of the GPU engine those of its buffers; `None` for the
+    /// The bytes that the engine keeps for its library, of the GPU engine the bytes of its buffers; `None` for the
     /// reference, which reads the model.
     #[cfg(feature = "gpu")]
     pub fn library_bytes(&self) -> Option<u64> {

@@ -112,7 +112,7 @@ struct SkeletonSummary<'a> {
     /// Joints given by a matrix.
     matrices: usize,
     weights: usize,
-    /// The names of the properties, without those of the tracks of a Cocos clip.
+    /// The names of the properties, without the tracks of a Cocos clip.
     properties: Vec<&'a str>,
     /// The names of the expressions of a VRM model or animation.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -95,7 +95,7 @@ pub struct NpzFile<W: Write + Seek> {
     zip: ZipWriter<W>,
 }
 
-/// A file whose writer cannot go back, as that of a pipe.
+/// A file whose writer cannot go back, as the writer of a pipe.
 pub type StreamedNpzFile<W> = NpzFile<StreamWriter<UntilError<W>>>;
 
 impl<W: Write + Seek> NpzFile<UntilError<W>> {

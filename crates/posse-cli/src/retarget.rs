@@ -58,7 +58,7 @@ pub struct Args {
     #[arg(long, value_name = "F", requires = "output", value_parser = parse_positive)]
     fps: Option<f64>,
     /// The order of the rotations of a .bvh file, the first one outermost: XYZ, XZY, YXZ, YZX, ZXY or ZYX. Default:
-    /// ZXY, that of Biovision's files.
+    /// ZXY, the order of Biovision's files.
     #[arg(long, value_name = "ORDER", requires = "output")]
     bvh_order: Option<RotationOrder>,
     #[command(flatten)]

@@ -188,7 +188,7 @@ impl PictureFile {
     /// Draws a retargeting of the clips of `file` to the rig of `target`.
     ///
     /// # Errors
-    /// [`Error::Device`] if the device is lost or out of memory; those of the engines.
+    /// [`Error::Device`] if the device is lost or out of memory; the errors of the engines.
     pub fn draw(&self, retargeted: &mut Retargeted, file: &Path, target: &RigFile) -> Result<Picture, Error> {
         let Retargeted { source, retargeting, options, .. } = &mut *retargeted;
         let map = &retargeting.map;
@@ -318,7 +318,7 @@ struct PicturedRig {
     root: usize,
     /// The up axis.
     up: DVec3,
-    /// The rotation from the space of the skeleton to that of the picture.
+    /// The rotation from the space of the skeleton to the space of the picture.
     rotation: DQuat,
     /// The height of the ground of the reference pose.
     ground: f64,
@@ -342,7 +342,7 @@ struct Rigs<'a> {
 }
 
 impl<'a> Rigs<'a> {
-    /// `layers` are those of the reference pose and of the target's pose.
+    /// `layers` are the layers of the reference pose and of the target's pose.
     fn new(retargeted: &'a Retargeted, layers: &[Option<Layer>; 2], target: &RigFile) -> Result<Self, Error> {
         let Retargeted { source, retargeting, .. } = retargeted;
         let library = &source.library;
@@ -391,7 +391,7 @@ fn ground(joints: &[DVec3], up: DVec3) -> f64 {
 }
 
 /// The side of each joint of a skeleton of a retargeting, and whether it is one of the body: a paired one, or below
-/// one. A joint without a role has that of its partner, or else the side of the joint above.
+/// one. A joint without a role has the side of its partner, or else the side of the joint above.
 fn sides(library: &Library, retargeting: &Retargeting, side: usize) -> (Vec<BodySide>, Vec<bool>) {
     let map = &retargeting.map;
     let joints = library.skeleton([map.source, map.target][side]).joints();
@@ -600,7 +600,7 @@ impl ShownArea {
         }
     }
 
-    /// Brings the figures into the middle of their columns: those of source and target at a time of a clip together, so
+    /// Brings the figures into the middle of their columns: source and target at a time of a clip together, so
     /// that they stand one below the other.
     fn centre(&mut self) {
         for pair in self.rows.chunks_mut(2) {

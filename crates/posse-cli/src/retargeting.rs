@@ -29,7 +29,7 @@ pub struct MapArgs {
     /// one that the clips translate. `translation` is `scaled` (default), `full` or `none`; `scale` is the factor of
     /// `scaled`, by default the ratio of the lengths of the legs, or of other lengths where legs are not known. Without
     /// `joints`, or without --map, joints are paired by the roles that both files declare, by name, by name without
-    /// namespace, separators and capitals, then by their roles in a human: those of the VRM extensions, those that
+    /// namespace, separators and capitals, then by their roles in a human: roles of the VRM extensions, roles that
     /// follow from the names of 22 tools, or from the shape of the skeleton.
     #[arg(long, value_name = "MAP.json")]
     pub map: Option<PathBuf>,
@@ -44,11 +44,11 @@ pub struct MapArgs {
     /// The pose of the target that looks like the reference pose, as in --reference. Default: its rest pose.
     #[arg(long, value_name = "rest|FILE[#CLIP][@SECONDS]")]
     pub target_pose: Option<String>,
-    /// With `auto`, bones of the reference pose that point elsewhere than those of the target's pose are rotated there.
+    /// With `auto`, bones of the reference pose that point elsewhere than in the target's pose are rotated there.
     /// With `off`, the two poses count as alike.
     #[arg(long, value_name = "auto|off", default_value = "auto", value_parser = RetargetOptions::parse_align)]
     align: Align,
-    /// The rotation of SOURCE about the up axis: `auto` rotates its front to that of the target, `keep` rotates
+    /// The rotation of SOURCE about the up axis: `auto` rotates its front to the front of the target, `keep` rotates
     /// nothing.
     #[arg(long, value_name = "auto|keep|DEGREES", default_value = "auto", allow_hyphen_values = true)]
     facing: Facing,

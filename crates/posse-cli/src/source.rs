@@ -111,7 +111,7 @@ pub struct NamedClip {
 }
 
 impl Source {
-    /// The frame rate of a clip: that of its file or of its keys, otherwise 30 per second.
+    /// The frame rate of a clip: of its file or of its keys, otherwise 30 per second.
     pub fn fps(&self, clip: ClipId) -> f64 {
         let index = self.clips.iter().position(|other| *other == clip);
         let of_file = index.and_then(|index| self.own_fps.get(index).copied().flatten());
@@ -377,7 +377,7 @@ pub struct Rig {
 }
 
 impl Rig {
-    /// Reads a rig. The name `demo` is that of the built-in human; a file of this name can be given as `./demo`.
+    /// Reads a rig. The name `demo` stands for the built-in human; a file of this name can be given as `./demo`.
     pub fn read(path: &Path, bvh: BvhArgs) -> Result<Self, Error> {
         if is_demo(path) {
             return Self::demo();

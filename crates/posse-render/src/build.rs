@@ -273,7 +273,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The bind group of a part. `buffers` are those of its morph targets, copies and visibility.
+    /// The bind group of a part. `buffers` are the buffers of its morph targets, copies and visibility.
     fn part_group(
         &self,
         record: PartRecord,
@@ -385,7 +385,7 @@ impl Sources {
         sources
     }
 
-    /// The indices of the numbers that show the parts of a joint: those of the joint and of the joints above it.
+    /// The indices of the numbers that show the parts of a joint: the numbers of the joint and of the joints above it.
     fn visibility_of(&self, skeleton: &Skeleton, joint: usize) -> Vec<u32> {
         if self.visibility.is_empty() {
             return Vec::new();

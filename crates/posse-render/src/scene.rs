@@ -126,7 +126,7 @@ pub struct UploadedPoses<'a> {
 
 impl<'a> UploadedPoses<'a> {
     /// Uploads the poses of the instances of a batch, found by their index in the crowd. The buffers have the layout of
-    /// those of the batch.
+    /// the instances of the batch.
     ///
     /// # Errors
     /// [`Error::Usage`] if a pose is missing or lacks an output that the batch has; [`Error::Device`] if the device has

@@ -38,11 +38,11 @@ pub struct DecodedClips {
 /// The decoded columns of a clip, and its rows.
 #[derive(Debug, Default)]
 pub struct DecodedClip {
-    /// The columns of its runs. Those of each run are padded to whole blocks. Those of [`blocks`](Self::blocks) have no
-    /// meaning here.
+    /// The columns of its runs. The columns of each run are padded to whole blocks. The columns of
+    /// [`blocks`](Self::blocks) have no meaning here.
     pub columns: Vec<FourColumns>,
-    /// The columns of runs whose nearness is [`Nearness::Blocks`], for registers that read blocks. Those of other runs
-    /// have no meaning here.
+    /// The columns of runs whose nearness is [`Nearness::Blocks`], for registers that read blocks. Columns of other
+    /// runs have no meaning here.
     pub blocks: Vec<BlockColumns>,
     /// The columns of joints of kind [`RunKind::Scattered`].
     pub scattered: Vec<DecodedColumn>,
@@ -50,7 +50,7 @@ pub struct DecodedClip {
     whole: Vec<WholeRotation>,
     /// The rows that were decoded with these columns.
     rows: DecodedRows,
-    /// For each instance that is sampled and each timeline, the rows of the keys before and after its time. Those of
+    /// For each instance that is sampled and each timeline, the rows of the keys before and after its time. Rows of
     /// timelines without rows have no meaning.
     around: Vec<[u32; 2]>,
     /// For each timeline its rows among the queued ones.
@@ -98,7 +98,7 @@ impl Kernel for RowDecoding<'_, '_> {
 
 impl DecodedClips {
     /// The columns of a clip, by the offset of its record in the words of the library. Decodes them unless they are
-    /// kept. All calls must be with the same registers. Those of a clip without quantized keys have no meaning.
+    /// kept. All calls must be with the same registers. Rows of a clip without quantized keys have no meaning.
     #[inline(always)]
     pub fn of<L: Lanes>(
         &mut self,
@@ -134,7 +134,7 @@ impl DecodedClips {
         self.clips.iter().position(|(kept, _)| *kept == Some(clip))
     }
 
-    /// The place for the next clip. Where there are more clips than places, those that are read one after the other
+    /// The place for the next clip. Where there are more clips than places, clips that are read one after the other
     /// displace each other in as many places as an instance needs: the memory of these stays in the caches of a core,
     /// and other clips are kept until the next frame.
     fn place(&mut self, clips_per_instance: usize) -> usize {
@@ -430,7 +430,7 @@ mod tests {
         }
     }
 
-    /// Reads clips in turn, frame by frame. Counts in each frame those that were kept since the frame before.
+    /// Reads clips in turn, frame by frame. Counts in each frame the clips that were kept since the frame before.
     struct CountKept<'a> {
         words: &'a [u32],
         frames: &'a [&'a [(u32, ClipRuns)]],

@@ -4,7 +4,7 @@
 //! joins neighbours that are sampled in one way: joints at rest, constants, keys that stand side by side in the rows of
 //! one timeline ([`RunKind`]). Blocks then copy or interpolate a run, whatever joints it has. Short runs would waste
 //! most lanes of their blocks: their constants are gathered, and their keys are sampled as scattered joints, which fill
-//! blocks with those of other runs.
+//! blocks with joints of other runs.
 //!
 //! The plan also says what can be computed once for a group of instances (the timelines of rotations), where keys begin
 //! (for [`prefetch`](crate::cpu::keys::prefetch)), and where decoded rows have their places ([`RowPlaces`]).
@@ -32,7 +32,7 @@ use crate::pack::{Arrays, JointChannels, PackedLibrary, column_words};
 pub struct ClipRuns {
     /// The runs of translations, then of rotations, then of scales, in the order of the joints.
     runs: Box<[JointRun]>,
-    /// The index of the first run of rotations, and that of scales.
+    /// The index of the first run of rotations, and of scales.
     splits: [u32; 2],
     /// The offsets in the values of joints of kind [`RunKind::Gathered`].
     pub gathered: Box<[u32]>,
@@ -41,7 +41,7 @@ pub struct ClipRuns {
     /// The joints that the clip animates, a bit each: those with a translation, those with a rotation, those with a
     /// scale.
     pub animated: Box<[u64]>,
-    /// The parts that an additive layer is compared with: those at the start of the clip, and those of the rest pose.
+    /// The parts that an additive layer is compared with: the start of the clip, and the rest pose.
     pub references: [OnceLock<Box<JointParts>>; 2],
     /// The first [`MAX_TURNING`] timelines of rotations that are interpolated in blocks. Their weights are computed for
     /// all instances of a group at once.
@@ -88,13 +88,13 @@ pub enum RunKind {
     Rest,
     /// One value per joint, side by side. The index is the offset of the first one in the values.
     Constant(u32),
-    /// One value per joint, at any place. The index is that of the first one in [`ClipRuns::gathered`]; the others
+    /// One value per joint, at any place. The index is the index of the first one in [`ClipRuns::gathered`]; the others
     /// follow.
     Gathered(u32),
     /// Keys of one timeline, side by side in rows.
     Keys(KeyRun),
-    /// Separate keys per joint, none of them steps. The index is that of the first one in [`ClipRuns::scattered`]; the
-    /// others follow.
+    /// Separate keys per joint, none of them steps. The index is the index of the first one in [`ClipRuns::scattered`];
+    /// the others follow.
     Scattered(u32),
     /// Joints that are sampled one by one.
     Single,
@@ -137,7 +137,7 @@ pub enum KeyStorage {
 }
 
 impl KeyStorage {
-    /// Those of neighbouring joints together.
+    /// Keys of neighbouring joints together.
     pub fn with(self, other: Self) -> Self {
         match (self, other) {
             (own, other) if own == other => own,
@@ -170,7 +170,7 @@ impl KeyRun {
         }
     }
 
-    /// These keys, then those of each joint that follows.
+    /// These keys, then the keys of each joint that follows.
     pub fn each(self, words: &[u32]) -> impl Iterator<Item = Self> {
         std::iter::successors(Some(self), |keys| Some(Self { first: keys.end(words), ..*keys }))
     }
@@ -284,7 +284,7 @@ pub const MAX_KEPT_BYTES: u64 = 512 << 10;
 pub const MAX_GROUP_ROWS: u32 = 2 * LARGEST_BLOCK as u32;
 
 /// The places of the decoded rows of a clip. A row has the joints of all runs with quantized keys side by side, in the
-/// order of their columns, each run padded to whole blocks, then those of kind [`RunKind::Scattered`].
+/// order of their columns, each run padded to whole blocks, then runs of kind [`RunKind::Scattered`].
 /// The keys of a timeline fill their own places of a row, so that timelines share rows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RowPlaces {
@@ -297,13 +297,14 @@ pub struct RowPlaces {
     /// The number of rows.
     pub count: u32,
     /// If set, each key is decoded once, and kept for all instances that read it. Otherwise all rows together are too
-    /// large, and there are those of the instances that are sampled together.
+    /// large, and there are as many as instances that are sampled together.
     pub are_kept: bool,
-    /// If set, rows have the scattered joints. Otherwise their many keys would keep those of the runs from being kept.
+    /// If set, rows have the scattered joints. Otherwise their many keys would keep the keys of the runs from being
+    /// kept.
     pub have_scattered: bool,
 }
 
-/// The keys of a timeline among those of the clip.
+/// The keys of a timeline among the keys of the clip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TimelineRows {
     /// The index of the timeline in the clip.

@@ -5,8 +5,8 @@
 //! that four neighbouring keys are compared in all lanes, without branches. Other timelines, and groups of few
 //! instances, are searched one by one. The weights of rotations follow for all instances at once ([`GroupWeights`]).
 //!
-//! [`GroupSpans`] has the results of instances of one layer each, and [`GroupLayers`] those of instances whose layers
-//! are mixed: all lowest layers are searched together, then all second ones, and so on.
+//! [`GroupSpans`] has the results of instances of one layer each, and [`GroupLayers`] the results of instances whose
+//! layers are mixed: all lowest layers are searched together, then all second ones, and so on.
 
 use std::ops::Range;
 
@@ -268,7 +268,7 @@ pub struct GroupLayers {
     /// For each layer with a weight above 0 its index in the group that its spans were found with, instance after
     /// instance.
     lanes: Vec<usize>,
-    /// The spans of the lowest layers of all instances, then those of the second ones, and so on.
+    /// The spans of the lowest layers of all instances, then of the second ones, and so on.
     found: Vec<GroupSpans>,
     /// Layers whose spans are found together.
     together: Vec<LayerRecord>,
@@ -341,8 +341,8 @@ impl<'a> InstanceLayers<'a> {
         &found.spans[found.firsts[self.lanes[index]]..]
     }
 
-    /// The weights of rotations of a layer with a weight above 0: those of a group, and the index of the instance in
-    /// it.
+    /// The weights of rotations of a layer with a weight above 0: the weights of a group, and the index of the instance
+    /// in it.
     #[inline(always)]
     pub fn slerp_weights(self, index: usize) -> (&'a [GroupWeights], usize) {
         (&self.found[index].slerp_weights, self.lanes[index])

@@ -89,7 +89,7 @@ pub struct Sampling<'a> {
     /// The places from an instance to the next.
     pub stride: usize,
     /// The weights of rotations of a group, by the index of their timeline in [`ClipRuns::turning`].
-    /// Those of other timelines are computed for each run.
+    /// The weights of other timelines are computed for each run.
     pub slerp_weights: &'a [GroupWeights],
     /// The index of the first instance in the group.
     pub first_lane: usize,

@@ -2,8 +2,8 @@
 //!
 //! A thread locks the queue only to take a chunk, or several small batches whose chunks it then makes without the lock
 //! ([`ChunkQueue`], [`ThreadChunks`]). Within a chunk, it poses a group of instances after the other. The keys of the
-//! next group are found first, and loaded while the outputs of this one are written; after the last group, those of the
-//! next chunk, which is therefore taken ahead.
+//! next group are found first, and loaded while the outputs of this one are written; after the last group, the keys of
+//! the next chunk, which is therefore taken ahead.
 
 use std::slice;
 use std::sync::Mutex;
@@ -328,8 +328,8 @@ impl Chunk<'_> {
 }
 
 /// Poses the instances of a chunk, a group at a time. While the outputs of a group are written, the keys of the next
-/// one are loaded; after the last one, those of the layers that are `following` in another chunk. If `first_is_found`
-/// is set, the keys of the first group were found with the chunk before.
+/// one are loaded; after the last one, the keys of the layers that are `following` in another chunk. If
+/// `first_is_found` is set, the keys of the first group were found with the chunk before.
 #[inline(always)]
 fn pose_chunk<L: Lanes>(
     chunk: Chunk,
@@ -403,7 +403,7 @@ mod tests {
     use crate::demo;
     use crate::model::{ClipId, Crowd, Layer, LayerTime, Library, Outputs};
 
-    /// Rigs of several sizes with this many instances each. Those of every third rig have two layers.
+    /// Rigs of several sizes with this many instances each. Instances of every third rig have two layers.
     fn crowd(counts: &[usize]) -> (Library, Crowd) {
         let (mut library, mut crowd) = (Library::new(), Crowd::new());
         for (rig, &count) in counts.iter().enumerate() {

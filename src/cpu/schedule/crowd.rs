@@ -125,7 +125,7 @@ impl CpuCrowd {
             return;
         }
         for now in [step.from, step.to] {
-            // The values of the frame before are those that were set last.
+            // The values of the frame before are the values that were set last.
             std::mem::swap(&mut self.parameters.before, &mut self.parameters.now);
             for instance in 0..crowd.len() {
                 self.set_parameters(instance, &crowd.parameter_values(instance, now).0);

@@ -128,7 +128,7 @@ impl SyncSpan {
         Self { lead: mark(drive.lead_marks, drive.lead), own: mark(drive.own_marks, drive.own) }
     }
 
-    /// The position of a follower, from that of its leader.
+    /// The position of a follower, from the position of its leader.
     fn follower(words: &[u32], drive: &DriveRecord, leader: Mark) -> Mark {
         let [lead_length, own_length] = [length(&drive.lead), length(&drive.own)];
         if lead_length == 0 || own_length == 0 {
@@ -231,7 +231,7 @@ impl<'a> PackedBlendSpace<'a> {
         nearest.share(point)
     }
 
-    /// The triangles of the cell at a position; those of the nearest cell if it is beside the grid.
+    /// The triangles of the cell at a position, or of the nearest cell if it is beside the grid.
     fn cell(&self, position: [f32; 2]) -> &'a [u32] {
         let SpaceRecord { cells, side, x_high, x_low, y_high, y_low, cells_per_x, cells_per_y, .. } = self.record;
         // A number below 0 becomes 0.
@@ -277,8 +277,8 @@ impl Nearest {
     /// No point yet.
     const NONE: Self = Self { ends: [NONE; 2], along: 0.0, distance: f32::INFINITY };
 
-    /// The nearest one of this point and those of the sides of a triangle. `corner` is the first corner, relative to
-    /// the common point, and `way` leads from it to the position.
+    /// The nearest one of this point and the points of the sides of a triangle. `corner` is the first corner, relative
+    /// to the common point, and `way` leads from it to the position.
     fn or_on(self, triangle: &TriangleRecord, corner: [f32; 2], way: [f32; 2]) -> Self {
         let corners = [[0.0, 0.0], [triangle.side_1_x, triangle.side_1_y], [triangle.side_2_x, triangle.side_2_y]];
         let points = [triangle.corner_0, triangle.corner_1, triangle.corner_2];

@@ -159,7 +159,7 @@ fn progress(layer: &LayerRecord, tick: i64) -> LayerProgress {
     }
     let [low, high] = [join(layer.passes_0, layer.passes_1), join(layer.passes_2, layer.passes_3)].map(u128::from);
     let count = u128::from(ticks.unsigned_abs());
-    // Passes in units of 2^-64; those of `high` count 2^32 times. At most 2^62 whole passes.
+    // Passes in units of 2^-64; the units of `high` count 2^32 times. At most 2^62 whole passes.
     let most = 1 << 126;
     let (some, many) = ((count * low) >> 32, count * high);
     let played = if many >= most >> 32 { most } else { most.min((many << 32) + some) };
@@ -270,7 +270,7 @@ impl<'a> PlayedPart<'a> {
     }
 
     /// The number of events reached since the start tick. Before it, the number is negative, in two's complement.
-    /// `rank` is that of this pass.
+    /// `rank` is the rank of this pass.
     fn reached(&self, pass: i64, rank: usize) -> u64 {
         let mut count = (pass as u64).wrapping_mul(self.count() as u64);
         if self.layer.clock & CLOCK_PING_PONG != 0 {

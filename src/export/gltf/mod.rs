@@ -153,7 +153,7 @@ fn index(value: &Value, name: &str) -> Option<usize> {
 /// The extensions of buffer views that name a buffer of their own.
 pub(super) const COMPRESSIONS: [&str; 2] = ["EXT_meshopt_compression", "KHR_meshopt_compression"];
 
-/// Reads a file. All its bytes, with those of other files, are in one buffer afterwards.
+/// Reads a file. All its bytes, with the bytes of other files, are in one buffer afterwards.
 pub(super) fn read(name: &Path, bytes: &[u8], folder: Option<&Path>) -> Result<Document, Error> {
     let in_file = |error: FileError| error.in_file(name);
     let mut warnings = Vec::new();
@@ -237,7 +237,7 @@ fn merge_buffers(document: &mut Document, reader: &mut Reader) -> Result<(), Fil
     Ok(())
 }
 
-/// Moves images that are other files, or data URIs, into the buffer. Those that are not found stay, with a warning.
+/// Moves images that are other files, or data URIs, into the buffer. Images that are not found stay, with a warning.
 fn embed_images(document: &mut Document, reader: &mut Reader) {
     for index in 0..items(&document.json, "images").len() {
         let image = items(&document.json, "images")[index].clone();

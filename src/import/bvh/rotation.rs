@@ -17,7 +17,7 @@ impl RotationState {
     /// returns the angles of a column, in degrees.
     ///
     /// A quaternion and its negative are one rotation. Each key is written with the sign that is nearest to the key
-    /// before, so that interpolation takes the shorter way. The key before may be that of an earlier block.
+    /// before, so that interpolation takes the shorter way. The key before may belong to an earlier block.
     pub fn append<'a>(
         &mut self,
         turns: &[AxisRotation],

@@ -27,8 +27,8 @@ enum TextForm {
     CarriageReturns {
         is_after_return: bool,
     },
-    /// Units of two bytes, most significant first unless it is little-endian. Of the bytes that were read, those that
-    /// are `pending` are not converted yet.
+    /// Units of two bytes, most significant first unless it is little-endian. Of the bytes that were read, the ones
+    /// that are `pending` are not converted yet.
     Utf16 {
         is_little_endian: bool,
         pending: Vec<u8>,
@@ -190,7 +190,7 @@ pub(super) fn decode_name(name: &[u8]) -> (String, Option<Vec<u8>>) {
     }
 }
 
-/// The letters of the bytes from 0x80 to 0x9F in Windows-1252; all others are those of the code points. Source: the
+/// The letters of the bytes from 0x80 to 0x9F in Windows-1252; all others are the code points. Source: the
 /// WHATWG Encoding Standard.
 const WINDOWS_1252: [char; 32] = [
     '\u{20ac}', '\u{81}', '\u{201a}', '\u{192}', '\u{201e}', '\u{2026}', '\u{2020}', '\u{2021}', '\u{2c6}', '\u{2030}',

@@ -82,7 +82,8 @@ impl<'a> LegacyCurve<'a> {
         Ok(Self { target, keys, values: frames.field("value"), easings, interpolate: true })
     }
 
-    /// The track of the curve. `lists` are the key times of the clip, `duration` is that of the clip in seconds.
+    /// The track of the curve. `lists` are the key times of the clip, `duration` is the duration of the clip in
+    /// seconds.
     pub fn track(
         self,
         reader: &mut ImportState<'_>,

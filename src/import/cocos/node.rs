@@ -111,7 +111,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The fields of an object with their names, without those that are null.
+    /// The fields of an object with their names, without null fields.
     pub fn entries(&self) -> Result<impl Iterator<Item = Result<(&'a str, Self), FileError>> + use<'a>, FileError> {
         let object: &'a Map<String, Value> =
             self.value.as_object().ok_or_else(|| self.error(format!("it is {}, not an object", self.describe())))?;

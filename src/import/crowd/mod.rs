@@ -12,7 +12,7 @@
 //! ```
 //!
 //! `"roots": [{ "clip": "Walk", "joint": "b_Hip_01", "translation": "xy", "rotation": "yaw" }]` gives clips root
-//! motion. The axes are those of the space of the parent of the joint, in which the keys of the joint are. The
+//! motion. The axes are the axes of the space of the parent of the joint, in which the keys of the joint are. The
 //! resulting motions are in the same space. In Fox.glb, the parent of the hip has z up, so that x and y are horizontal.
 //! [`RootMotion::on_ground`](crate::root_motion::RootMotion::on_ground) finds horizontal axes. `"yaw"` is the rotation
 //! about the up axis of the instance; `"full"` is the whole rotation. A joint without a track in the clip moves

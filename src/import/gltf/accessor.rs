@@ -244,7 +244,7 @@ impl<'a> Reader<'a> {
             if index >= layout.count {
                 return Err(no_element(&path.field("indices"), index, layout.count));
             }
-            // Elements beyond those that the caller reads are skipped.
+            // Elements that the caller does not read are skipped.
             let index = usize::try_from(index).unwrap_or(usize::MAX);
             if let Some(element) = values.chunks_exact_mut(layout.width).nth(index) {
                 element.copy_from_slice(replacement);

@@ -123,7 +123,7 @@ impl Timelines {
         }
     }
 
-    /// The numbers per key of a property: those of an element, or for scalars the number of elements per key.
+    /// The numbers per key of a property: the numbers of an element, or for scalars the number of elements per key.
     pub fn property_width(
         &mut self,
         sampler: &Sampler,
@@ -157,7 +157,7 @@ fn interpolation(sampler: &Sampler, path: &JsonPath) -> Result<Interpolation, Fi
 
 /// The elements of an output from a value, or a tangent, to the next. It is the number that a value needs, or for
 /// scalars the number of elements per key if that is larger: exporters write weights that their meshes do not have. In
-/// all other cases, elements after those of the last key are ignored. Both are warnings.
+/// all other cases, elements after the last key are ignored. Both are warnings.
 fn stride(
     layout: &AccessorLayout,
     timeline: &Timeline,

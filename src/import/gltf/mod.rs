@@ -187,7 +187,8 @@ pub fn from_slice_with<'b>(
 
 /// Reads a document that the `gltf` crate has loaded, with the data of its buffers, into a library.
 ///
-/// The result equals that of [`load`] for the same file, except for parts that the document of the crate does not hold:
+/// The result equals the result of [`load`] for the same file, except for parts that the document of the crate does not
+/// hold:
 ///
 /// * Rest transforms, matrices and weights of nodes and meshes are rounded to `f32`.
 /// * The skeleton has no name, since a document has no file name. [`Asset::file`] and errors say `gltf::Document`.

@@ -72,11 +72,11 @@ impl Hierarchy {
     }
 
     /// Gives another joint, above its own, to each node of which animations drive the translation alone and whose
-    /// matrix has shear, which no rotation and scale can stand for: the translation is that of the new joint, the rest
-    /// of the matrix stays that of its own. In the object model of glTF, a pointer to the translation of a node with a
+    /// matrix has shear, which no rotation and scale can stand for: the translation belongs to the new joint, the rest
+    /// of the matrix stays its own. In the object model of glTF, a pointer to the translation of a node with a
     /// matrix is one to the last column.
     ///
-    /// Returns the new index of each joint, and that of its translation; nothing if no node gets a joint.
+    /// Returns the new index of each joint, and the joint of its translation; nothing if no node gets a joint.
     pub(super) fn split(&mut self, document: &GltfDocument, moved: &[Moved]) -> Vec<[usize; 2]> {
         let is_split = |&node: &usize| {
             let moved = moved.get(node).copied().unwrap_or_default();
@@ -247,7 +247,7 @@ pub(super) fn affine(matrix: &[f64; 16], path: &dyn fmt::Display, reader: &mut R
     DAffine3 { matrix3: DMat3::from_cols_array(&[a, b, c, d, e, f, g, h, i]), translation: DVec3::new(x, y, z) }
 }
 
-/// The rest weights of a node, one per morph target: those of the node, else those of its mesh, else zeros.
+/// The rest weights of a node, one per morph target: of the node, else of its mesh, else zeros.
 fn weights(index: usize, node: &Node, target_counts: &[usize], reader: &mut Reader) -> Result<Vec<f64>, FileError> {
     let node_path = JsonPath::top("nodes", index);
     let path = node_path.field("mesh");
@@ -317,17 +317,18 @@ fn inverse_bind(index: usize, skin: &FileSkin, reader: &mut Reader) -> Result<Ve
     Ok(matrices)
 }
 
-// Humanoid bones of VRM: those of a model of VRM 1.0 (`VRMC_vrm`) or 0.x (`VRM`), and those of an animation
+// Humanoid bones of VRM: bones of a model of VRM 1.0 (`VRMC_vrm`) or 0.x (`VRM`), and bones of an animation
 // (`VRMC_vrm_animation`).
 //
 // Sources: <https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm-1.0/humanoid.md>,
 // <https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm_animation-1.0/README.md> and
 // <https://github.com/vrm-c/vrm-specification/blob/master/specification/0.0/schema/vrm.humanoid.bone.schema.json>. The
 // first two have an object `humanoid.humanBones` of roles, each with the index of its `node`. VRM 0.x has an array of
-// objects with a `bone` and its `node`. Its roles are those of VRM 1.0 but for two joints of the thumb.
+// objects with a `bone` and its `node`. Its roles are the roles of VRM 1.0 but for two joints of the thumb.
 
 /// The humanoid bones of a document, with the roles of VRM 1.0. `joints` has the joint of each node. An error is a
-/// warning. The bones of VRM 0.x count only in a file without those of VRM 1.0: some files have both, for old readers.
+/// warning. The bones of VRM 0.x count only in a file without expressions of VRM 1.0: some files have both, for old
+/// readers.
 pub(super) fn read_human_bones(reader: &mut Reader, joints: &[usize]) -> Vec<HumanBone> {
     let Some(extensions) = &reader.document.extensions else { return Vec::new() };
     let mut bones = HumanBones { joints, found: Vec::new(), taken: HashSet::new(), roles: HashSet::new() };

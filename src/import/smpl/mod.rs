@@ -8,13 +8,13 @@
 //!
 //! The joints have the names and the tree of the models. Their rest positions depend on a shape, which only a model
 //! file gives: as [`Proportions`], which are passed to the import of motions, and which the `betas` of a motion change.
-//! A motion may have its rest positions, `J`, itself, as those that `posse bake` writes. Otherwise the positions are
-//! those of an adult (`body`), with a warning. Rotations are exact in any case. Those of fingers are relative to the
-//! flat hand (`flat_hand_mean` of the package `smplx`), as in AMASS.
+//! A motion may have its rest positions, `J`, itself, as the files that `posse bake` writes. Otherwise the positions
+//! are the positions of an adult (`body`), with a warning. Rotations are exact in any case. Rotations of fingers are
+//! relative to the flat hand (`flat_hand_mean` of the package `smplx`), as in AMASS.
 //!
-//! The world is that of the file. At rest, the bodies stand along +Y and look to +Z; the worlds of AMASS have +Z up,
-//! and the rotation of the pelvis stands the body up in them. The pelvis is at `trans` plus its rest position, which is
-//! not rotated, as in the models. Between frames, rotations follow slerp, and translations a line.
+//! The world is the world of the file. At rest, the bodies stand along +Y and look to +Z; the worlds of AMASS have +Z
+//! up, and the rotation of the pelvis stands the body up in them. The pelvis is at `trans` plus its rest position,
+//! which is not rotated, as in the models. Between frames, rotations follow slerp, and translations a line.
 //!
 //! The stages, in order: `zip` finds the members, `npy` reads an array, `motion` makes keys of the arrays, `body` has
 //! the joints, and `proportions` says where they rest.
@@ -45,7 +45,7 @@ use crate::model::{ClipId, Library, Skeleton, SkeletonId, is_usable};
 pub struct Asset {
     /// The name of the file, as the caller gave it.
     pub file: PathBuf,
-    /// The body that the joints are those of.
+    /// The body that has the joints.
     pub model: BodyModel,
     /// The skeleton.
     pub skeleton: SkeletonId,
@@ -62,9 +62,10 @@ pub struct Asset {
 /// What a file does not say itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct LoadOptions<'a> {
-    /// Where the joints rest. By default, the positions `J` of the file, or else those of an adult, with a warning.
+    /// Where the joints rest. By default, the positions `J` of the file, or else the positions of an adult, with a
+    /// warning.
     pub rest: Option<&'a Proportions>,
-    /// Frames per second, for a file whose rate is missing or wrong: above 0. By default those of the file.
+    /// Frames per second, for a file whose rate is missing or wrong: above 0. By default the rate of the file.
     pub fps: Option<f64>,
 }
 

@@ -1,8 +1,8 @@
 //! The numbers of a motion: rotation vectors per joint and frame, translations, and the frame rate.
 //!
-//! The spellings of the members are those that public data sets and loaders have: AMASS in its releases for SMPL-H
+//! The spellings of the members come from public data sets and loaders: AMASS in its releases for SMPL-H
 //! (`poses`, `mocap_framerate`) and SMPL-X (`root_orient`, `pose_body`, `mocap_frame_rate`), the arguments of the
-//! package `smplx` (`global_orient`, `body_pose`, `transl`), and those of GRAB, AIST++, BEDLAM, GMR and PHC.
+//! package `smplx` (`global_orient`, `body_pose`, `transl`), GRAB, AIST++, BEDLAM, GMR and PHC.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ const RATE: &[&str] = &["mocap_framerate", "mocap_frame_rate", "mocap_fps", "fps
 
 /// The divisor of `smpl_trans` in AIST++, whose scenes have another scale than the bodies.
 const SCALING: &[&str] = &["smpl_scaling"];
-/// The shape of the subject, or that of each frame.
+/// The shape of the subject, or of each frame.
 pub(super) const BETAS: &[&str] = &["betas", "beta"];
 
 /// The rate of a motion that states none.
@@ -63,7 +63,7 @@ impl<'a> Members<'a> {
         Ok(Self { bytes, directory, budget })
     }
 
-    /// Returns true if a member tells the pose of a body. The rotation of a root alone may be that of a hand (MANO) or
+    /// Returns true if a member tells the pose of a body. The rotation of a root alone may belong to a hand (MANO) or
     /// of a thing.
     pub fn have_motion(directory: &Directory) -> bool {
         [POSES, BODY].into_iter().any(|names| name_of(directory, names).is_some())
@@ -147,7 +147,7 @@ impl<'a> SmplMotion<'a> {
         self.frames.min(array.rows()[0])
     }
 
-    /// The bytes of memory of the keys: those of rotations, of the translation and of times.
+    /// The bytes of memory of the keys: of rotations, of the translation and of times.
     fn key_bytes(&self) -> u64 {
         let rotations = self.parts.iter().map(|part| (4 * part.count, self.keys(&part.array)));
         let translation = self.translation.iter().map(|array| (3, self.keys(array)));
@@ -211,7 +211,7 @@ impl<'a> SmplMotion<'a> {
 }
 
 /// The rotations of all joints in one array, with fingers and a face of their own if it has none. A root of its own
-/// stands before those of the other joints.
+/// stands before the other joints.
 fn whole<'a>(
     members: &mut Members<'a>,
     poses: Array<'a>,
@@ -343,7 +343,7 @@ impl Details<'_, '_> {
         Ok(false)
     }
 
-    /// Adds the rotations of joints of both sides, in one array or two. `names` has those of both, the left and the
+    /// Adds the rotations of joints of both sides, in one array or two. `names` has the names of both, the left and the
     /// right side, `count` the joints of a side.
     fn add_sides(
         &mut self,

@@ -10,8 +10,8 @@
 //!    follows is hand or foot.
 //! 2. The two pairs of limbs with the longest segments are legs and arms. If a third pair is nearly as long as the
 //!    arms, as in a coat, the shape is not clear.
-//! 3. The hips are the joint above both pairs. The pair that leaves a joint above that of the other pair is the legs;
-//!    if neither does, the longer pair.
+//! 3. The hips are the joint above both pairs. The pair that leaves a joint above the joint of the other pair is the
+//!    legs; if neither does, the longer pair.
 //! 4. The trunk is the path from the hips to the joint of the arms. Neck and head are the longest path that leaves that
 //!    joint besides the arms.
 //! 5. Left and right follow from roles that are known, or else from words in names, or else from the front, which is
@@ -107,7 +107,7 @@ struct JointTree<'a> {
 struct LimbPath {
     /// The child.
     root: usize,
-    /// The joints of the path but for those that it steps over.
+    /// The joints of the path but for joints that it steps over.
     joints: Vec<usize>,
     /// The index of the joint of the upper segment.
     upper: usize,
@@ -302,7 +302,7 @@ impl<'a> JointTree<'a> {
         }
         let hips = std::iter::successors(Some(first.parent), |&joint| self.parents[joint])
             .find(|&above| self.is_within(second.parent, above))?;
-        // The longer pair is the legs, unless it leaves a joint below that of the other pair.
+        // The longer pair is the legs, unless it leaves a joint below the joint of the other pair.
         let (legs, arms) =
             if hips == second.parent && hips != first.parent { (second, first) } else { (first, second) };
         (arms.parent != hips).then(|| HumanParts { hips, legs: legs.clone(), arms: arms.clone() })
@@ -315,7 +315,7 @@ impl LimbPath {
         self.joints[self.upper]
     }
 
-    /// A joint counted from that of the upper segment.
+    /// A joint counted from the joint of the upper segment.
     fn after_upper(&self, index: usize) -> Option<usize> {
         self.joints.get(self.upper + index).copied()
     }
@@ -394,7 +394,7 @@ impl HumanParts {
         joints
     }
 
-    /// Whether the first limb of the legs and that of the arms are the left ones.
+    /// Whether the first limb of the legs and the first limb of the arms are the left ones.
     fn sides(&self, shape: &JointTree, known: &[Option<String>]) -> Option<[bool; 2]> {
         let by_role = |joint: usize| known[joint].as_deref().map_or(0, side_of_role);
         let by_name = |joint: usize| side_of_name(shape.name(joint));

@@ -24,7 +24,7 @@ use crate::bake::{crowd, merge};
 use crate::output::{self, note};
 use crate::threads;
 
-/// Lists the clips whose outputs are missing, or are not those that a bake would make. With `--allow-failed`, those
+/// Lists the clips whose outputs are missing, or are not what a bake would make. With `--allow-failed`, clips
 /// that the lists of failures have are left out.
 pub fn run(args: &Args, options: &Options, task: &Task, threads: usize) -> Result<Outcome, Error> {
     let Some(out) = &args.check else { return Ok(Outcome::Passed) };

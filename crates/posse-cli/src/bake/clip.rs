@@ -160,8 +160,8 @@ impl<'a> ArrayRig<'a> {
     }
 }
 
-/// The nodes of an output: those of the file; for formats with nodes, also the joints that are no nodes of the file,
-/// but carry translations of nodes.
+/// The nodes of an output: the nodes of the file; for formats with nodes, also the joints that are no nodes of the
+/// file, but carry translations of nodes.
 fn all_nodes<'a>(options: &Options, skeleton: &Skeleton, nodes: &'a [usize]) -> Cow<'a, [usize]> {
     let count = skeleton.joints().len();
     if nodes.len() == count || !options.format.has_nodes() {

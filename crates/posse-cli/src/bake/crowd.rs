@@ -82,7 +82,7 @@ pub fn bake(
     }
 }
 
-/// The output that refers to those of all instances; `None` if the format has none.
+/// The output that refers to the outputs of all instances; `None` if the format has none.
 pub fn reference_output(options: &Options, file: &ListedFile) -> Option<String> {
     let is_crowd = file.contents.as_ref().is_ok_and(|contents| contents.kind == FileFormat::Crowd);
     (is_crowd && options.format == Format::Usda).then(|| options.format.output(name_of(&file.below, options)))

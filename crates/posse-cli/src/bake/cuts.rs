@@ -1,9 +1,9 @@
 //! The pieces of the inputs that a list of cuts wants.
 //!
 //! A row names a file as a data set does: by its path below the INPUT, or by the end of its path, or by a path that
-//! ends so; with its extension, without one, or with that of another format. The closest fit counts. A path that goes
-//! above the INPUT of its file may be the path of another file, so that a file takes rows of one such path only, and a
-//! file directly in its INPUT takes rows whose folders are the real ones above it.
+//! ends so; with its extension, without one, or with the extension of another format. The closest fit counts. A path
+//! that goes above the INPUT of its file may be the path of another file, so that a file takes rows of one such path
+//! only, and a file directly in its INPUT takes rows whose folders are the real ones above it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -331,15 +331,15 @@ struct Located<'p> {
     fit: Fit,
 }
 
-/// How well the folders of a row fit those of a file. Later ones fit better.
+/// How well the folders of a row fit the folders of a file. Later ones fit better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
-    /// The folders of the row end with those of the file below its INPUT, of which there are so many, at least 1.
+    /// The folders of the row end with the folders of the file below its INPUT, of which there are so many, at least 1.
     Longer(usize),
     /// The path of the file ends with the folders of the row. For a file directly in its INPUT, this may be the real
     /// path.
     Shorter,
-    /// The folders are those of the file below its INPUT.
+    /// The folders are the folders of the file below its INPUT.
     Exact,
 }
 
@@ -353,7 +353,7 @@ impl Fit {
         } else if above.ends_with(folders) {
             Some(Self::Shorter)
         } else if below.is_empty() {
-            // The folders of the row lie above the INPUT, where only the real path tells if they are those of the file.
+            // The folders of the row lie above the INPUT, where only the real path tells if the file has them.
             let folder = file.path.parent().filter(|folder| !folder.as_os_str().is_empty());
             let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
             let folder = folder.to_string_lossy().replace('\\', "/");

@@ -243,7 +243,7 @@ impl LoadedFile {
             Some(Err(reason)) => return Err(Error::Usage(reason.clone())),
             None => return Err(Error::Usage("it has no mirror image".into())),
         };
-        // The frames of a mirror image are those of the clip.
+        // A mirror image has the frames of the clip.
         let clip = self.library.clip(id);
         let of_file = self.fps.get(listed.index).copied().flatten();
         let own = OwnRate { keys: of_file.or_else(|| native_fps(clip)), has_frames: of_file.is_some() };
@@ -260,7 +260,7 @@ impl LoadedFile {
     }
 }
 
-/// Fails for warnings about a retargeting with `--strict-retarget`, or else prints them if they are new. Those that
+/// Fails for warnings about a retargeting with `--strict-retarget`, or else prints them if they are new. Warnings that
 /// several files share are printed for the first of them.
 fn check_warnings<'a>(
     job: &Job,

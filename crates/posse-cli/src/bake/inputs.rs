@@ -110,7 +110,7 @@ impl Inputs {
     }
 }
 
-/// The order of two files: that of the bytes of their paths, then of the paths below their INPUTs.
+/// The order of two files, by the bytes of their paths, then of the paths below their INPUTs.
 fn in_order(path: &Path, below: &str, other_path: &Path, other_below: &str) -> std::cmp::Ordering {
     let [bytes, other_bytes] = [path, other_path].map(|path| path.as_os_str().as_encoded_bytes());
     bytes.cmp(other_bytes).then_with(|| below.cmp(other_below))
@@ -128,7 +128,7 @@ impl ListedFile {
     }
 
     /// The file of a plan as it is now: if it has changed, or if it could not be listed, its clips are listed again.
-    /// Pieces of the only clip of a file stay as they are. Those of a changed file with several clips cannot be found
+    /// Pieces of the only clip of a file stay as they are. Pieces of a changed file with several clips cannot be found
     /// without the rows.
     pub fn listed_again(self, options: &Options) -> Self {
         let (size, modified) = size_and_time(fs::metadata(&self.path).ok().as_ref());
@@ -262,7 +262,7 @@ fn check_selection(files: &[ListedFile], options: &Options, warnings: &mut Vec<S
     Ok(())
 }
 
-/// The names of clips for a message, those that resemble a wanted name first.
+/// The names of clips for a message, names that resemble a wanted name first.
 fn known_clips<'a>(wanted: &str, names: impl Iterator<Item = &'a String>) -> String {
     let wanted = wanted.to_lowercase();
     let mut names: Vec<&str> = names.map(String::as_str).filter(|name| !name.is_empty()).collect();
@@ -315,7 +315,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// A search that leaves out a folder. `base` is that of the paths of lists.
+    /// A search that leaves out a folder. `base` is the base of the paths of lists.
     pub fn new(out: &Path, base: Option<PathBuf>) -> Self {
         let (found, lists, failures, warnings) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Self { found, lists, failures, warnings, out: resolve(out), base }
@@ -508,7 +508,7 @@ const MAX_INSTANCES: usize = 1 << 16;
 pub struct Contents {
     #[serde(with = "kind_name")]
     pub kind: FileFormat,
-    /// The number of all clips of the file; of a crowd file that of its instances.
+    /// The number of all clips of the file; of a crowd file the number of its instances.
     pub count: usize,
     /// The clips that are wanted.
     pub clips: Vec<ListedClip>,
@@ -742,7 +742,7 @@ fn output_names(file: &str, kind: FileFormat, names: &[Option<String>]) -> Vec<S
     (0..names.len()).map(own).collect()
 }
 
-/// Fails if the name of an output is longer than that of a file may be.
+/// Fails if the name of an output is longer than the name of a file may be.
 pub fn check_length(clip: &ListedClip, extension: &str) -> Result<(), String> {
     let ListedClip { index, name, .. } = clip;
     let length = name.len() - name.rfind('/').map_or(0, |slash| slash + 1) + 1 + extension.len();

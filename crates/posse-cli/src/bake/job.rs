@@ -205,7 +205,7 @@ pub enum BakeError {
 }
 
 impl BakeError {
-    /// The error of a writer: only a failure to write is that of the output.
+    /// The error of a writer: only a failure to write is an error of the output.
     pub fn of_writer(error: Error) -> Self {
         if matches!(error, Error::Io { .. }) { Self::Output(error) } else { Self::Input(error) }
     }

@@ -99,7 +99,7 @@ struct ManifestLine {
 struct Entry {
     bytes: Option<u64>,
     clips: Vec<ListedSource>,
-    /// The difference of its options or its version from those of this bake, as a text.
+    /// The difference of its options or its version from this bake, as a text.
     difference: Option<String>,
     written: u64,
 }
@@ -214,7 +214,7 @@ impl ListedOutputs {
     }
 }
 
-/// The difference of the version and the options of an output from those of this bake.
+/// The difference of the version and the options of an output from this bake.
 fn difference(version: &str, found: &Value, options: &Value) -> Option<String> {
     if version != VERSION {
         return Some(format!("made by posse {version}, but this is {VERSION}"));

@@ -1,7 +1,7 @@
 //! The contacts and the quality of a clip, measured before its frames are written, and the lock of its feet.
 //!
 //! Of a piece of a clip, the frames of the piece are measured, and nothing outside of it. The ground on which its feet
-//! stand is that of the clip, see [`Stance::of_part`].
+//! stand is the stand of the clip, see [`Stance::of_part`].
 
 use std::ops::Range;
 
@@ -30,7 +30,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Measures frames of a clip, whose output has a head. `chains` are those of its feet if they are to be held.
+    /// Measures frames of a clip, whose output has a head. `chains` are the chains of its feet if they are to be held.
     pub fn new(
         head: &ClipHead,
         frames: &ClipFrames,

@@ -142,7 +142,7 @@ fn missing_parts(out: &Path, missing: &[usize], count: u32) -> String {
     )
 }
 
-/// Returns true if the index is that of the shares of the folder, or of its bake without shares.
+/// Returns true if the index belongs to the shares of the folder, or of its bake without shares.
 pub fn is_merged(out: &Path, has_shares: bool) -> Result<bool, Error> {
     if !out.join(INDEX).is_file() {
         return Ok(false);
@@ -197,7 +197,7 @@ struct MergedRig {
 
 /// A clip in a part.
 struct MergedClip {
-    /// The index of its rig among those of all parts.
+    /// The index of its rig among the rigs of all parts.
     rig: usize,
     place: Place,
     first_row: u64,
@@ -372,7 +372,7 @@ impl MergedRig {
         let header = safetensors::header(&self.metadata(head), &tensors).map_err(|error| draft.error(error))?;
         draft.write_all(&header).map_err(|error| draft.error(error))?;
         let rest_bytes = self.rig.rest_tensors(1).map(|tensor| tensor.bytes());
-        // The bytes of a row before that of each array in a block.
+        // The bytes of a row before the bytes of each array in a block.
         let mut before = 0;
         for (array, tensor) in self.rig.row_tensors(1).iter().enumerate() {
             let width = tensor.bytes();
@@ -429,7 +429,7 @@ struct MergedParts<'a> {
     paths: &'a [PathBuf],
     open: HashMap<usize, File>,
     buffer: Vec<u8>,
-    /// The bytes of all parts together, and those that have been read.
+    /// The bytes of all parts together, and the bytes that have been read.
     bytes: [u64; 2],
     clock: MinuteClock,
 }

@@ -188,7 +188,7 @@ fn output_folders<'a>(options: &Options, files: &[&'a ListedFile]) -> BTreeSet<&
     folders
 }
 
-/// Bakes files of a share side by side. `all` has those of all shares. Fails if the files of the share cannot be
+/// Bakes files of a share side by side. `all` has the files of all shares. Fails if the files of the share cannot be
 /// written.
 fn bake_files(
     job: &Job,
@@ -223,7 +223,7 @@ fn bake_files(
     }
 }
 
-/// Bakes files of a share, in this order, into the files of the share. `all` has those of all shares.
+/// Bakes files of a share, in this order, into the files of the share. `all` has the files of all shares.
 fn bake_part(job: &Job, all: &[ListedFile], files: &[&ListedFile], share: Share, threads: usize) -> Result<(), Error> {
     let place = PartPlace { folder: job.out, share, list: job.list, tag: job.tag, manifest: &job.manifest };
     let mut part = ShareWriter::new(job.options.format.begin_part(place)?);
@@ -239,8 +239,8 @@ fn bake_part(job: &Job, all: &[ListedFile], files: &[&ListedFile], share: Share,
     if job.is_stopped() { Ok(()) } else { part.finish() }
 }
 
-/// Declares the arrays of a share without clips: those of the first file, in order of the paths, that can be read. Its
-/// errors belong to another share.
+/// Declares the arrays of a share without clips: the arrays of the first file, in order of the paths, that can be read.
+/// Its errors belong to another share.
 fn declare(job: &Job, all: &[ListedFile], part: &mut ShareWriter) -> Result<(), Error> {
     let mut all: Vec<&ListedFile> = all.iter().filter(|file| !file.clips().is_empty()).collect();
     all.sort_by(|a, b| a.below.cmp(&b.below));

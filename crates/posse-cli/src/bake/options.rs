@@ -189,7 +189,7 @@ impl Options {
         Ok(options)
     }
 
-    /// The options that change an output, and those that select outputs and frames.
+    /// The options that change an output, and the options that select outputs and frames.
     pub fn value_of_all(&self) -> Value {
         let mut value = self.value.clone();
         value["clip"] = self.clips.as_slice().into();

@@ -51,7 +51,7 @@ struct RepeatedName {
 }
 
 /// Makes bad inputs of clips whose outputs cannot be there beside others. An output depends on its own file and the
-/// options alone, so that of several clips of one name none gets it. A clip whose output would be a folder of other
+/// options alone, so that none of several clips of one name gets it. A clip whose output would be a folder of other
 /// outputs makes way for them, and so do the clips in a folder that would be a file of the bake.
 ///
 /// Clips that were refused before count as well, so that a second call changes nothing.
@@ -85,7 +85,7 @@ pub fn refuse_clashes(files: &mut [ListedFile], options: &Options) {
 }
 
 /// The names of the clips of a file, with true for mirror images. A crowd file may have an output of its own besides
-/// those of its instances.
+/// the files of its instances.
 fn names<'a>(file: &'a ListedFile, options: &Options) -> impl Iterator<Item = (&'a str, bool)> {
     let is_crowd = file.contents.as_ref().is_ok_and(|contents| contents.kind == FileFormat::Crowd);
     let own = is_crowd.then(|| (name_of(&file.below, options), false));
@@ -231,7 +231,7 @@ fn outputs<'a>(files: &'a [ListedFile], options: &Options, share: Option<Share>)
     outputs
 }
 
-/// The files that a bake reads: inputs with the files that they name, and those of the options.
+/// The files that a bake reads: inputs with the files that they name, and the files of the options.
 fn read_files(inputs: &Inputs, options: &Options) -> Vec<ReadFile> {
     let mut read: Vec<ReadFile> = Vec::new();
     for file in inputs.files.iter().chain(&inputs.unused) {

@@ -25,7 +25,7 @@ use crate::bake::share::Share;
 /// The name of a plan in OUT.
 pub const NAME: &str = "plan.jsonl";
 
-/// The largest head, in bytes. That of 100,000 shares has 6 MB.
+/// The largest head, in bytes. The head of 100,000 shares has 6 MB.
 const MAX_HEAD: u64 = 64 << 20;
 
 /// The first line.
@@ -42,7 +42,7 @@ struct PlannedShare {
     files: usize,
     /// The sizes of the files together.
     bytes: u64,
-    /// The bytes of all lines between the head and those of this share.
+    /// The bytes of all lines between the head and the lines of this share.
     offset: u64,
 }
 

@@ -93,7 +93,7 @@ pub struct BakeProgress {
     clips: AtomicU64,
     /// The bytes of inputs that are done, in whole or in part.
     bytes: AtomicU64,
-    /// Those of files that took hardly any time, because their outputs were kept or they cannot be read.
+    /// The bytes of files that took hardly any time, because their outputs were kept or they cannot be read.
     quick_bytes: AtomicU64,
     frames: AtomicU64,
     /// The frames of clips that are done. Clips that fail have written frames too.

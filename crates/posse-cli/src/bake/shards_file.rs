@@ -130,7 +130,7 @@ impl ShardsFile {
 
 /// The inputs of a bake, and the share of them that is baked.
 pub struct Task {
-    /// The inputs of all shares; with a plan those of the share, or of all if other shares matter.
+    /// The inputs of all shares; with a plan the inputs of the share, or of all if other shares matter.
     pub inputs: Inputs,
     /// The share; `None` without shares.
     pub share: Option<Share>,

@@ -38,9 +38,9 @@ const BUFFER: usize = 1 << 20;
 
 /// Bakes the clip of a file, or pieces of it, in parts.
 ///
-/// A frame is posed from the keys around it, which are the same in all parts. Its numbers are those of the whole file,
-/// except where a rotation is constant over a part, but not over the file: it then has the bits of its key, without the
-/// rounding of slerp. Parts begin at the same frames for a piece as for the whole clip.
+/// A frame is posed from the keys around it, which are the same in all parts. Its numbers are the numbers of the whole
+/// file, except where a rotation is constant over a part, but not over the file: it then has the bits of its key,
+/// without the rounding of slerp. Parts begin at the same frames for a piece as for the whole clip.
 ///
 /// The last piece is complete when the file has been read to its end. A row that cannot be read is an error of the
 /// file: the pieces that are complete by then stay, and the others are missing.
@@ -237,7 +237,7 @@ impl Window {
         Ok(Self { reader, sha256, keys: Keys::new(), most, is_broken: false })
     }
 
-    /// Prints the warnings of the file after those that have been printed. With `--strict`, fails for the first.
+    /// Prints the warnings of the file that have not been printed. With `--strict`, fails for the first.
     fn warn(&self, job: &Job, file: &ListedFile, printed: &mut usize) -> Result<(), Error> {
         let new = self.reader.warnings().iter().skip(*printed);
         *printed = self.reader.warnings().len().max(*printed);
@@ -287,7 +287,7 @@ impl Window {
         keys.start >= self.keys.first() && self.next_key() <= keys.end
     }
 
-    /// The key after those of the window.
+    /// The key after the window.
     fn next_key(&self) -> u64 {
         self.keys.first() + self.keys.len() as u64
     }
@@ -303,14 +303,15 @@ impl Window {
         }
     }
 
-    /// Reads up to `count` keys, at most those of a window.
+    /// Reads up to `count` keys, at most the keys of a window.
     fn read(&mut self, count: u64) -> Result<usize, Error> {
         let read = self.reader.read(count.min(self.most) as usize, &mut self.keys);
         self.is_broken |= read.is_err();
         read
     }
 
-    /// A library with the keys as a clip. The skeletons are that of the file, and the one that the clip animates.
+    /// A library with the keys as a clip. The skeletons are the skeleton of the file, and the one that the clip
+    /// animates.
     fn library(&self, job: &Job, library: &Library, skeletons: [SkeletonId; 2]) -> Result<(Library, ClipId), Error> {
         let mut part = library.clone();
         let [own, rig] = skeletons;

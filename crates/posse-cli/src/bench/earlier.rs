@@ -48,7 +48,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<(Value, T), (String, Strin
     Ok((value, fields))
 }
 
-/// The fields of the JSON of a run that the page and the tables read. The page does without those that are `None`.
+/// The fields of the JSON of a run that the page and the tables read. The page does without fields that are `None`.
 #[derive(Debug, Deserialize)]
 #[allow(dead_code, reason = "the page reads the JSON itself")]
 pub struct EarlierRun {
@@ -89,7 +89,7 @@ struct PageMachine {
     architecture: Option<String>,
 }
 
-/// A case of an earlier run, as the page and the tables show it. The names are those of the JSON.
+/// A case of an earlier run, as the page and the tables show it. The names are the names of the JSON.
 #[derive(Debug, Deserialize)]
 #[allow(dead_code, missing_docs, reason = "the page reads the JSON itself")]
 pub struct MeasuredCase {

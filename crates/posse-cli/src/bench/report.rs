@@ -123,12 +123,12 @@ impl Case {
         Ok(Self { size, step, measured, library_bytes: case.library_bytes, check, waited: case.waited })
     }
 
-    /// Returns true if the poses are within the contract, or are those of the reference.
+    /// Returns true if the poses are within the contract, or come from the reference.
     pub fn is_within(&self) -> bool {
         self.check.is_none_or(|check| check.is_within)
     }
 
-    /// Returns true if other programs kept the machine busy, so that the times are not those of the engine.
+    /// Returns true if other programs kept the machine busy, so that the times are not the times of the engine.
     pub fn was_busy(&self) -> bool {
         self.waited.is_some_and(|waited| waited > MAX_WAITED)
     }
@@ -197,7 +197,7 @@ impl Report {
         Some([median / base_median, p5 / base_p5])
     }
 
-    /// The throughput of a case, divided by that of the earlier run.
+    /// The throughput of a case, divided by the throughput of the earlier run.
     pub fn baseline_ratio(&self, case: &Case) -> Option<f64> {
         let earlier = self.earlier(case)?;
         Some(case.measured.joints_per_second() / earlier.joints_per_second)

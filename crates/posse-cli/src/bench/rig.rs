@@ -1,4 +1,4 @@
-//! The rigs that `posse bench` plays: that of a file, or generated ones, in crowds of several sizes.
+//! The rigs that `posse bench` plays: the rig of a file, or generated ones, in crowds of several sizes.
 
 use posse::{
     AdditiveReference, ClipId, Crowd, Error, Layer, LayerMode, LayerTime, Library, Playback, SkeletonId, SkinFormat,

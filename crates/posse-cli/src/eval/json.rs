@@ -186,7 +186,7 @@ impl<'a> PoseShape<'a> {
         Self { skeleton, joints, parents, outputs, precision, matrices, weights, pointers, targets: None }
     }
 
-    /// Adds a matrix for those of the joints that no track of the clips moves.
+    /// Adds a matrix for the joints that no track of the clips moves.
     pub fn with_matrices(mut self, joints: &[usize], clips: impl Iterator<Item = &'a Clip>) -> Self {
         let moved = |track: &Track| match track.target {
             Target::Translation(joint) | Target::Rotation(joint) | Target::Scale(joint) => Some(joint),
@@ -282,7 +282,7 @@ pub struct TargetReader<'a> {
     component: Option<&'a str>,
     property: String,
     kind: ValueType,
-    /// The range of its numbers among those of all properties; `None` without keys.
+    /// The range of its numbers among the numbers of all properties; `None` without keys.
     numbers: Option<Range<usize>>,
     /// True for each number that a curve drives.
     driven: Vec<bool>,

@@ -79,9 +79,9 @@ pub struct Args {
     /// FILE. A Cocos clip has no nodes: without a rig, only the values of its targets are evaluated.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
-    /// Retargets the clip to the skeleton of --rig: its joints turn as those of FILE do, relative to their rest poses,
-    /// and its root moves in proportion. Without this option, the joints of the same names take over the values as they
-    /// are.
+    /// Retargets the clip to the skeleton of --rig: its joints rotate as the joints of FILE do, relative to their rest
+    /// poses, and its root moves in proportion. Without this option, the joints of the same names take over the values
+    /// as they are.
     #[arg(long, requires = "rig")]
     retarget: bool,
     #[command(flatten)]
@@ -318,8 +318,8 @@ pub struct PlaybackArgs {
     /// case, `-` and `_` do not matter.
     #[arg(long, value_name = "MODE", value_parser = parse_mode)]
     wrap: Option<WrapMode>,
-    /// The number of passes until the play stops, with or without a fraction, or `inf`. Default: that of the mode, 1 or
-    /// `inf`.
+    /// The number of passes until the play stops, with or without a fraction, or `inf`. Default: the number of the
+    /// mode, 1 or `inf`.
     #[arg(long, value_name = "R", requires = "wrap", allow_hyphen_values = true, value_parser = parse_count)]
     repeat_count: Option<f64>,
     /// Seconds of the clip per second of play; negative plays backwards, from the end. Default: 1. The speed that the

@@ -184,7 +184,7 @@ pub struct Array<'a> {
     pub name: String,
     /// The outputs that the array needs.
     pub outputs: Outputs,
-    /// The lengths of the axes after those of times and instances.
+    /// The lengths of the axes after the axes of times and instances.
     pub shape: Vec<usize>,
     part: PosePart<'a>,
 }
@@ -200,7 +200,7 @@ enum PosePart<'a> {
         id: SkinId,
         index: usize,
     },
-    /// The range of the weights of each node among those of the pose.
+    /// The range of the weights of each node among the weights of the pose.
     Weights(Vec<Range<usize>>),
     Properties,
     RootTranslation,
@@ -287,8 +287,8 @@ impl<'a> Array<'a> {
         }
     }
 
-    /// Appends the numbers of a pose of the CPU engine: those that [`append_pose`](Self::append_pose) appends, before
-    /// their conversion to `f64`. The batch has the outputs of the array, and may have others.
+    /// Appends the numbers of a pose of the CPU engine: the numbers that [`append_pose`](Self::append_pose) appends,
+    /// before their conversion to `f64`. The batch has the outputs of the array, and may have others.
     pub fn append_slot(&self, batch: &CpuBatch, slot: usize, numbers: &mut Vec<f32>) {
         let layout = &batch.layout;
         let local = || slice(&batch.numbers.local, layout.local, slot);
@@ -346,7 +346,7 @@ fn append_matrices(format: SkinFormat, words: &[f32], numbers: &mut Vec<f32>) {
     }
 }
 
-/// The root motion of an instance; that of no movement for an instance without a root.
+/// The root motion of an instance; no movement for an instance without a root.
 fn root_motion(batch: &CpuBatch, slot: usize) -> [f32; 8] {
     let motion = slice(&batch.numbers.root_motion, batch.layout.root_motion, slot);
     match <[f32; 8]>::try_from(motion) {

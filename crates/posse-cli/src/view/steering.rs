@@ -111,13 +111,13 @@ impl Steering {
         })
     }
 
-    /// The present value of a parameter: the one that the user has set, otherwise that of the file.
+    /// The present value of a parameter: the one that the user has set, otherwise the value of the file.
     pub fn value(&self, set: &SetValues, parameter: usize, now: Ticks) -> f32 {
         set_value(set, parameter).unwrap_or_else(|| self.parameters[parameter].in_file.at(now))
     }
 
-    /// Gives the instances of a crowd, which repeats those of the file, the values that the user has set, and otherwise
-    /// the parameters of the file.
+    /// Gives the instances of a crowd, which repeats the instances of the file, the values that the user has set, and
+    /// otherwise the parameters of the file.
     pub fn steer(&self, crowd: &mut Crowd, set: &SetValues) -> Result<(), Error> {
         let groups: Vec<Arc<[Parameter]>> =
             self.groups.iter().map(|group| group.parameters(set)).collect::<Result<_, _>>()?;
@@ -150,8 +150,8 @@ pub fn set_value(set: &SetValues, parameter: usize) -> Option<f32> {
     set.get(parameter).copied().flatten()
 }
 
-/// Calls a function with the values at which the effect of a parameter on a layer changes. The parameters are those of
-/// the instance.
+/// Calls a function with the values at which the effect of a parameter on a layer changes. The parameters are the
+/// parameters of the instance.
 fn add_values(library: &Library, layer: &Layer, add: &mut impl FnMut(usize, f64)) {
     if let LayerTime::Phase { parameter, .. } = layer.time {
         // One pass of the clip.

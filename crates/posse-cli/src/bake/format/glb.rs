@@ -194,8 +194,8 @@ impl FrameMotion {
         self.last_time.unwrap_or(0.0)
     }
 
-    /// The channels of the file, array after array: those that differ from the rest pose in any frame. If none does, it
-    /// is the first possible one, so that the file has an animation of that duration.
+    /// The channels of the file, array after array: the channels that differ from the rest pose in any frame. If none
+    /// does, it is the first possible one, so that the file has an animation of that duration.
     ///
     /// A node with a matrix cannot have channels.
     pub fn channels(&self, layout: &ArrayLayout, joints: &[Joint]) -> Vec<NodeChannel> {

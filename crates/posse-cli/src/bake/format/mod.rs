@@ -195,8 +195,8 @@ pub trait PartWriter: Send {
     /// Appends a clip. `clip` is at its first frame. Returns the name of the file that has it.
     fn add(&mut self, head: &ClipHead, clip: &mut Spool, facts: &Facts) -> Result<String, Error>;
 
-    /// Declares the arrays of a share without clips: those of a clip of another share. Its empty file then has their
-    /// columns, so that the files of all shares can be read together.
+    /// Declares the arrays of a share without clips: the arrays of a clip of another share. Its empty file then has
+    /// their columns, so that the files of all shares can be read together.
     fn declare(&mut self, head: &ClipHead) -> Result<(), Error>;
 
     /// Completes the files of the share, gives them their names, and lists them in the manifest. A share without clips
@@ -392,7 +392,7 @@ impl OutputSpace {
         self.scale
     }
 
-    /// The local transform of a joint in the rest pose. That of a root is turned.
+    /// The local transform of a joint in the rest pose. The root is rotated into the space.
     pub fn rest(self, joint: &Joint) -> Transform {
         let Transform { translation, rotation, scale } = joint.rest;
         let (translation, rotation) = (translation * self.scale, rotation.normalize());
@@ -402,7 +402,7 @@ impl OutputSpace {
         Transform { translation, rotation, scale }
     }
 
-    /// The local matrix of a joint in the rest pose. That of a root is turned.
+    /// The local matrix of a joint in the rest pose. The root is rotated into the space.
     pub fn rest_matrix(self, joint: &Joint) -> DAffine3 {
         let matrix = joint.matrix.unwrap_or_else(|| joint.rest.to_affine());
         if joint.parent.is_none() { self.in_model(matrix) } else { self.scaled(matrix) }
@@ -436,7 +436,7 @@ fn in_space(head: &ClipHead, space: OutputSpace) -> Result<(Library, SkeletonId)
     let source = head.library.skeleton(head.skeleton);
     let skeleton = skeleton.with_human_bones(source.human_bones().to_vec())?;
     let skeleton = library.add_skeleton(skeleton.with_expressions(source.expressions().to_vec())?);
-    // The vertices are those of the file: the matrices scale them.
+    // The vertices stay as in the file: the matrices scale them.
     let scale = DAffine3::from_scale(DVec3::splat(space.scale()));
     for (_, skin) in head.library.skins_of(head.skeleton) {
         let inverse_bind = skin.inverse_bind.iter().map(|&matrix| scale * matrix).collect();

@@ -71,7 +71,7 @@ pub struct PackedRig {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct PackedArray {
     name: String,
-    /// The lengths of the axes after that of frames.
+    /// The lengths of the axes after the axis of frames.
     shape: Vec<u64>,
     is_boolean: bool,
 }
@@ -128,7 +128,7 @@ impl PackedRig {
         std::iter::once(time).chain(arrays).collect()
     }
 
-    /// The tensors of a number of rest poses: positions and rotations. A block begins with those of one pose.
+    /// The tensors of a number of rest poses: positions and rotations. A block begins with the tensors of one pose.
     pub fn rest_tensors(&self, poses: u64) -> [Tensor; 2] {
         let joints = self.joint_names.len() as u64;
         [("rest_pos", 3), ("rest_quat", 4)].map(|(name, width)| Tensor {
@@ -175,7 +175,7 @@ pub struct IndexLine<'a> {
     pub rig: &'a str,
     /// The first row of the clip in the tensors of the rig. It has as many rows as frames.
     pub first_row: u64,
-    /// The rest pose of the clip among those of the rig.
+    /// The rest pose of the clip among the rest poses of the rig.
     pub rest: u64,
     /// The engine, with the instruction set if the bits depend on it.
     pub engine: &'a str,

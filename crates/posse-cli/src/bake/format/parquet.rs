@@ -90,7 +90,8 @@ impl ParquetWriter<'_> {
 /// The most rows of a row group.
 const ROWS: usize = 1 << 16;
 
-/// The most bytes of a row group. The writer holds a row group in memory, so that those of wide arrays have fewer rows.
+/// The most bytes of a row group. The writer holds a row group in memory, so that groups of wide arrays have fewer
+/// rows.
 const GROUP: usize = 64 << 20;
 
 /// The bytes that are handed to the writer at a time.

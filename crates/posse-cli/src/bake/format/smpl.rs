@@ -4,8 +4,8 @@
 //!   and the arrays of parts of the body the same numbers again, which files of AMASS for SMPL-X have beside it.
 //! * **phc** has the names of the motions of PHC, as `scripts/data_process/convert_amass_data.py` of
 //!   <https://github.com/ZhengyiLuo/PHC> makes them of AMASS: of the 24 joints of SMPL, in their order in `pose_aa`,
-//!   and in that of the humanoid of MuJoCo in the quaternions. The bodies of that humanoid are upright if they are not
-//!   rotated: their axes are those of the world, with +X ahead and +Z up.
+//!   and in the order of the humanoid of MuJoCo in the quaternions. The bodies of that humanoid are upright if they are
+//! not rotated: their axes are the axes of the world, with +X ahead and +Z up.
 //!
 //! `J` has the rest positions, so that both files can be read back without a model file.
 
@@ -33,9 +33,9 @@ const MAX_COLUMNS: usize = 8;
 /// The names of the arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SmplNames {
-    /// Those of AMASS.
+    /// The members of AMASS.
     Amass,
-    /// Those of PHC.
+    /// The members of PHC.
     Phc,
 }
 
@@ -222,7 +222,7 @@ impl ClipWriter for SmplWriter<'_> {
         }
         file.array("J", NumberType::Double, &[body.model().joint_count(), 3], &mut rest.as_slice())?;
         file.text("gender", "neutral")?;
-        // The joints of the arrays, which are those of the body.
+        // The joints of the arrays, which are the joints of the body.
         let parent = |parent: Option<usize>| parent.map_or(-1, |parent| i32::try_from(parent).unwrap_or(i32::MAX));
         let parents = body.parents().map(parent).collect();
         write_facts(&mut file, &Facts { joint_names: body.names(), parents, ..facts.clone() })?;
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_body_that_stands_has_no_rotations_in_the_humanoid() {
-        // The names of the humanoid of PHC, in its order, and in that of SMPL: `SMPL_MUJOCO_NAMES` and
+        // The names of the humanoid of PHC, in its order, and in the order of SMPL: `SMPL_MUJOCO_NAMES` and
         // `SMPL_BONE_ORDER_NAMES` of `smpl_sim/smpllib/smpl_joint_names.py`.
         let mujoco = "Pelvis L_Hip L_Knee L_Ankle L_Toe R_Hip R_Knee R_Ankle R_Toe Torso Spine Chest Neck Head \
                       L_Thorax L_Shoulder L_Elbow L_Wrist L_Hand R_Thorax R_Shoulder R_Elbow R_Wrist R_Hand";

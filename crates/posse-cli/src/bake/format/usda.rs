@@ -185,7 +185,7 @@ fn last_code(frames: u64, time: f64, fps: f64) -> f64 {
 pub struct Character {
     /// The name.
     pub name: String,
-    /// The path of its file, relative to that of the crowd, with `/` between folders.
+    /// The path of its file, relative to the file of the crowd, with `/` between folders.
     pub path: String,
     /// The number of its frames.
     pub frames: u64,
