@@ -43,14 +43,14 @@ pub struct NewTransition<'a> {
     pub layers: &'a [Layer],
     /// The tick at which it begins.
     pub now: Ticks,
-    /// The kind of the decay; inertial by default.
+    /// The kind of the decay; inertialization by default.
     pub kind: TransitionKind,
     /// The pace of the decay in seconds, as [`Transition::half_life`]; 0.1 by default.
     pub half_life: f64,
 }
 
 impl<'a> NewTransition<'a> {
-    /// An inertial transition with a half-life of 0.1 s.
+    /// A transition by inertialization with a half-life of 0.1 s.
     pub fn new(instance: usize, layers: &'a [Layer], now: Ticks) -> Self {
         Self { instance, layers, now, kind: TransitionKind::Inertial, half_life: 0.1 }
     }

@@ -102,28 +102,28 @@ pub(crate) fn unwrapped_time(instance: &Instance, layer: &Layer, now: Ticks) -> 
         LayerTime::Phase { parameter, wrap } => {
             let playback = drive::cycles(wrap, clip.wrap);
             let passes = Passes::of_cycles(&playback, moment.values.get(parameter), clip.duration());
-            let laps = PlayMoment::of_passes(&playback, clip.duration(), passes).laps(&playback);
-            moment.clip_time(layer) + laps * clip.duration()
+            let loops = PlayMoment::of_passes(&playback, clip.duration(), passes).loops(&playback);
+            moment.clip_time(layer) + loops * clip.duration()
         }
         LayerTime::Synced { leader } => {
             let leader = &instance.layers[leader];
             let lead = library.clip(leader.clip);
             let duration = lead.duration();
-            let laps = match leader.time {
+            let loops = match leader.time {
                 _ if duration == 0.0 => 0.0,
                 LayerTime::Playing(playback) => {
                     let playback = playback.resolve_wrap(lead.wrap);
                     let [start, end] = playback.part(duration);
-                    if start == end { 0.0 } else { PlayMoment::new(&playback, end - start, now).laps(&playback) }
+                    if start == end { 0.0 } else { PlayMoment::new(&playback, end - start, now).loops(&playback) }
                 }
                 LayerTime::Phase { parameter, wrap } => {
                     let playback = drive::cycles(wrap, lead.wrap);
                     let passes = Passes::of_cycles(&playback, moment.values.get(parameter), duration);
-                    PlayMoment::of_passes(&playback, duration, passes).laps(&playback)
+                    PlayMoment::of_passes(&playback, duration, passes).loops(&playback)
                 }
                 _ => 0.0,
             };
-            SyncMap::new(lead, clip).unwrapped(moment.clip_time(leader)) + laps * clip.duration()
+            SyncMap::new(lead, clip).unwrapped(moment.clip_time(leader)) + loops * clip.duration()
         }
         _ => moment.clip_time(layer),
     }
@@ -196,7 +196,7 @@ impl PlayMoment {
 
     /// The number of jumps from the end of the clip to its start since the start of the play, less those the other way.
     /// A ping-pong jumps at its start alone.
-    fn laps(self, playback: &Playback) -> f64 {
+    fn loops(self, playback: &Playback) -> f64 {
         let passes = if playback.wrap.is_ping_pong() { self.pass.clamp(-1.0, 0.0) } else { self.pass };
         if playback.wrap.is_reverse() { -passes } else { passes }
     }

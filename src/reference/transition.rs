@@ -14,8 +14,8 @@ use crate::reference::values::Values;
 
 /// A displacement at the start of a transition.
 ///
-/// In an inertial transition it is the difference `x` of the two poses, a rotation vector for rotations, and its speed
-/// `v`. In a dead one it is the value `P0` itself and the speed of the pose that goes out.
+/// In inertialization it is the difference `x` of the two poses, a rotation vector for rotations, and its speed
+/// `v`. In dead blending it is the value `P0` itself and the speed of the pose that goes out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Offset {
     /// The offset. Quaternions alone use the fourth number.
@@ -104,7 +104,7 @@ impl<'a> Displacements<'a> {
         self.vector(|pose| DVec3::new(value(pose), 0.0, 0.0))
     }
 
-    /// `x = P0 - Q0` and `v = ((P0 - P1) - (Q1 - Q0)) / e`; in a dead transition `P0` and `(P0 - P1) / e`.
+    /// `x = P0 - Q0` and `v = ((P0 - P1) - (Q1 - Q0)) / e`; in dead blending `P0` and `(P0 - P1) / e`.
     fn vector(self, value: impl Fn(&Pose) -> DVec3) -> Offset {
         let ([p0, p1], [q0, q1]) = (self.start.out.each_ref().map(&value), self.start.into.each_ref().map(&value));
         let e = Transition::STEP.to_seconds();
@@ -116,7 +116,7 @@ impl<'a> Displacements<'a> {
         }
     }
 
-    /// `x = log(P0 Q0^-1)` and `v = (log(P0 P1^-1) - log(Q1 Q0^-1)) / e`; in a dead transition `P0` and
+    /// `x = log(P0 Q0^-1)` and `v = (log(P0 P1^-1) - log(Q1 Q0^-1)) / e`; in dead blending `P0` and
     /// `log(P0 P1^-1) / e`.
     fn rotation(self, value: impl Fn(&Pose) -> DQuat) -> Offset {
         let ([p0, p1], [q0, q1]) = (self.start.out.each_ref().map(&value), self.start.into.each_ref().map(&value));

@@ -40,7 +40,7 @@ impl Posse {
 /// it shows, and the layers of before are not played any more. Without this component, the pose jumps.
 #[derive(Component, Debug, Clone, Copy, PartialEq)]
 pub struct LayerTransition {
-    /// The kind of the decay; inertial by default.
+    /// The kind of the decay; inertialization by default.
     pub kind: TransitionKind,
     /// The pace of the decay in seconds, more than 0: as `half_life` of [`posse::transitions::Transition`]; 0.1 by
     /// default.

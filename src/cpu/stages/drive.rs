@@ -52,7 +52,7 @@ fn leader_marks(arrays: &Arrays, step: Step, leader: &LayerRecord, drive: &Drive
     let (position, end) = ((seconds / f64::from(clip.time_unit) * 2.0_f64.powi(32)) as u64, length(&drive.lead));
     // A time at the end has 48 bits, the end has 64.
     let is_end = end.saturating_sub(position) >> DRIVE_SEAM_BITS == 0;
-    [Mark { position: if is_end { end } else { position }, laps: 0 }; 2]
+    [Mark { position: if is_end { end } else { position }, loops: 0 }; 2]
 }
 
 /// The factor of a weight at the values of the parameters.
@@ -96,7 +96,7 @@ pub fn leader_position(words: &[u32], drive: &DriveRecord, position: u64) -> u64
         own_marks: drive.lead_marks,
         ..*drive
     };
-    SyncSpan::follower(words, &swapped, Mark { position, laps: 0 }).position
+    SyncSpan::follower(words, &swapped, Mark { position, loops: 0 }).position
 }
 
 /// The start of a sync mark.
@@ -132,7 +132,7 @@ impl SyncSpan {
     fn follower(words: &[u32], drive: &DriveRecord, leader: Mark) -> Mark {
         let [lead_length, own_length] = [length(&drive.lead), length(&drive.own)];
         if lead_length == 0 || own_length == 0 {
-            return Mark { position: 0, laps: 0 };
+            return Mark { position: 0, loops: 0 };
         }
         let last = drive.mark_count - 1;
         let first = Self::new(words, drive, 0);
@@ -155,14 +155,14 @@ impl SyncSpan {
         // Rounding must not turn an end of the clip into the other.
         let is_seam = drive.lead_marks != NONE && reached.abs_diff(end) >> DRIVE_SEAM_BITS == 0;
         let reached = if is_seam { end } else { reached };
-        let (position, laps) = match (is_before, reached.cmp(&end)) {
+        let (position, loops) = match (is_before, reached.cmp(&end)) {
             (true, std::cmp::Ordering::Less) => (reached, -1),
             (true, _) => (reached - end, 0),
             (false, std::cmp::Ordering::Greater) => (reached - end, 1),
             (false, std::cmp::Ordering::Equal) if !is_end => (0, 1),
             (false, _) => (reached, 0),
         };
-        Mark { position: position as u64, laps: leader.laps + laps }
+        Mark { position: position as u64, loops: leader.loops + loops }
     }
 
     /// The way in the follower's span that belongs to a way in the leader's.

@@ -497,7 +497,7 @@ record! {
         start_low: u32,
         /// The start tick, upper half.
         start_high: u32,
-        /// The rate of the decay per second: of an inertial transition twice, of a dead one once the natural logarithm
+        /// The rate of the decay per second: in inertialization twice, in dead blending once the natural logarithm
         /// of 2 over the half-life.
         rate: f32,
         /// The length in seconds.
