@@ -1,17 +1,17 @@
-//! Changes of a crowd in place: other layers, goals and transitions within the room of its batches.
+//! Changes of a crowd in place: other layers, goals and transitions within the capacity of its batches.
 
 use crate::cpu::engine::CpuEngine;
 use crate::cpu::schedule::crowd::CpuCrowd;
 use crate::error::Error;
 use crate::model::{Crowd, Goal, Layer, Library};
-use crate::pack::{BatchRoom, PackedDisplacement, check_changed_crowd, check_index};
+use crate::pack::{BatchCapacity, PackedDisplacement, check_changed_crowd, check_index};
 use crate::refusal::Refusal;
 use crate::transition::NewTransition;
 
 impl CpuCrowd {
     /// Replaces the layers of all instances. Other clips, weights or times need no new crowd.
     ///
-    /// Each instance has room for the mixing that it needed when this crowd was made, or for the mixing of
+    /// Each instance has capacity for the mixing that it needed when this crowd was made, or for the mixing of
     /// [`CrowdOptions::mixing`](crate::CrowdOptions::mixing); and for as many layers as any instance of its skeleton
     /// with that mixing had, or as [`CrowdOptions::layers`](crate::CrowdOptions::layers). If the layers of any instance
     /// do not fit, nothing is replaced, and [`Error::Refused`] names the reason. Transitions and goals are replaced by
@@ -22,8 +22,8 @@ impl CpuCrowd {
     /// [`CpuEngine::crowd`].
     pub fn set_layers(&mut self, engine: &CpuEngine, crowd: &Crowd) -> Result<(), Error> {
         let library = engine.library();
-        let room_of = |instance| self.room(instance);
-        check_changed_crowd(library, crowd, self.outputs, self.slots.len(), room_of)?;
+        let capacity_of = |instance| self.capacity(instance);
+        check_changed_crowd(library, crowd, self.outputs, self.slots.len(), capacity_of)?;
         for (instance, &place) in self.slots.iter().enumerate() {
             self.packed.set_layers(library, place, crowd.layers(instance));
             self.packed.set_goals(library, place, crowd.goals(instance));
@@ -34,8 +34,8 @@ impl CpuCrowd {
     }
 
     /// Replaces the layers of one instance; the others play on. It takes no longer in a large crowd than in a small
-    /// one. The room is the room of [`set_layers`](Self::set_layers). A transition of the instance ends; its goals and
-    /// parameters stay. `engine` is the one that made this crowd.
+    /// one. The capacity is the capacity of [`set_layers`](Self::set_layers). A transition of the instance ends; its
+    /// goals and parameters stay. `engine` is the one that made this crowd.
     ///
     /// # Errors
     /// * [`Error::Instance`] if the crowd has no such instance, its layers do not fit the library, or a number in them
@@ -72,8 +72,8 @@ impl CpuCrowd {
         Ok(())
     }
 
-    /// Replaces the goals of one instance, in the room for as many goals as any instance of its batch began with, or
-    /// for [`CrowdOptions::goals`](crate::CrowdOptions::goals). If the goals do not fit, nothing is replaced, and
+    /// Replaces the goals of one instance, in the capacity for as many goals as any instance of its batch began with,
+    /// or for [`CrowdOptions::goals`](crate::CrowdOptions::goals). If the goals do not fit, nothing is replaced, and
     /// [`Error::Refused`] names the reason. `engine` is the one that made this crowd.
     ///
     /// # Errors
@@ -82,7 +82,7 @@ impl CpuCrowd {
     /// * [`Error::Limit`] if there are more goals than [`Crowd::set_goals`] allows.
     pub fn set_goals(&mut self, engine: &CpuEngine, instance: usize, goals: &[Goal]) -> Result<(), Error> {
         check_index(instance, self.slots.len())?;
-        self.room(instance).check_goals(engine.library(), instance, goals)?;
+        self.capacity(instance).check_goals(engine.library(), instance, goals)?;
         self.packed.set_goals(engine.library(), self.slots[instance], goals);
         Ok(())
     }
@@ -106,7 +106,7 @@ impl CpuCrowd {
     ) -> Result<(), Error> {
         let &NewTransition { instance, layers, .. } = new;
         self.check_layers(engine, instance, layers)?;
-        if crowd.len() != self.slots.len() || crowd.skeleton(instance) != self.room(instance).skeleton {
+        if crowd.len() != self.slots.len() || crowd.skeleton(instance) != self.capacity(instance).skeleton {
             return Err(Refusal::OtherInstances.into());
         }
         crowd.begin_transition(library, new)?;
@@ -117,7 +117,7 @@ impl CpuCrowd {
     /// Checks that new layers for an instance fit.
     fn check_layers(&self, engine: &CpuEngine, instance: usize, layers: &[Layer]) -> Result<(), Error> {
         check_index(instance, self.slots.len())?;
-        self.room(instance).check_layers(engine.library(), self.outputs, instance, layers)
+        self.capacity(instance).check_layers(engine.library(), self.outputs, instance, layers)
     }
 
     /// Writes the layers and the transition of an instance. They fit.
@@ -135,9 +135,9 @@ impl CpuCrowd {
         self.prefetches |= engine.pays_prefetch(self.packed.layers_of(&self.packed.batches[place.0], place.1));
     }
 
-    /// The room of an instance that exists.
-    fn room(&self, instance: usize) -> BatchRoom {
-        self.packed.room(self.slots[instance].0, self.parameters.count)
+    /// The capacity of an instance that exists.
+    fn capacity(&self, instance: usize) -> BatchCapacity {
+        self.packed.capacity(self.slots[instance].0, self.parameters.count)
     }
 }
 
@@ -191,8 +191,8 @@ mod tests {
             crowd.push(skeleton, &[walk.looping()]).unwrap();
         }
         let engine = CpuEngine::with_threads(&library, 1).unwrap();
-        let room = CrowdOptions { layers: 2, mixing: Mixing::Any, goals: 1, parameters: 1, ..CrowdOptions::NONE };
-        let new = |crowd: &Crowd| engine.crowd_with_options(crowd, Outputs::SKIN, room).unwrap();
+        let capacity = CrowdOptions { layers: 2, mixing: Mixing::Any, goals: 1, parameters: 1, ..CrowdOptions::NONE };
+        let new = |crowd: &Crowd| engine.crowd_with_options(crowd, Outputs::SKIN, capacity).unwrap();
         let (mut one_by_one, mut at_once) = (new(&crowd), new(&crowd));
         let shown = wave.looping();
         for instance in [0, 5] {

@@ -167,7 +167,7 @@ impl CpuEngine {
         self.crowd_with_options(crowd, outputs, CrowdOptions::NONE)
     }
 
-    /// As [`crowd`](Self::crowd), with room for other layers, goals and parameters: see [`CpuCrowd::set_instance`].
+    /// As [`crowd`](Self::crowd), with capacity for other layers, goals and parameters: see [`CpuCrowd::set_instance`].
     ///
     /// # Errors
     /// The errors of [`crowd`](Self::crowd).
@@ -177,7 +177,7 @@ impl CpuEngine {
         outputs: Outputs,
         options: CrowdOptions,
     ) -> Result<CpuCrowd, Error> {
-        let packed = PackedCrowd::by_keys(&self.library, crowd, options.room())?;
+        let packed = PackedCrowd::by_keys(&self.library, crowd, options.capacity())?;
         self.library.check_outputs(crowd, outputs)?;
         let batch = |batch: &crate::pack::PackedBatch| {
             let layout = OutputLayout::new(&self.library.skeletons[batch.skeleton.index()].record, outputs);

@@ -4,10 +4,10 @@ use crate::gpu::GpuLibrary;
 use crate::gpu::drive::{BatchParameters, Drivers};
 use crate::gpu::goals::Goals;
 use crate::gpu::kernels::{Dispatch, SidePass};
-use crate::gpu::transitions::TransitionRoom;
+use crate::gpu::transitions::TransitionCapacity;
 use crate::gpu::visible::VisibleList;
 use crate::model::{Mixing, Outputs, Pose, SkeletonId};
-use crate::pack::{BatchRoom, OutputLayout, OutputNumbers};
+use crate::pack::{BatchCapacity, OutputLayout, OutputNumbers};
 
 /// Instances of one skeleton that need the same mixing, with the buffers of their poses.
 ///
@@ -38,7 +38,7 @@ pub struct GpuBatch {
     pub(super) play: SidePass,
     /// The goals of the instances, with the pass that reads their parameters.
     pub(super) goals: Option<Goals>,
-    pub(super) transitions: Option<TransitionRoom>,
+    pub(super) transitions: Option<TransitionCapacity>,
     /// The lists of instances that are due, of displacements and of goals, if there are any.
     pub(super) lists: Option<wgpu::Buffer>,
 }
@@ -55,9 +55,9 @@ pub(super) struct OutputBuffers {
 }
 
 impl GpuBatch {
-    /// The room of each instance.
-    pub(super) fn room(&self) -> BatchRoom {
-        BatchRoom {
+    /// The capacity of each instance.
+    pub(super) fn capacity(&self) -> BatchCapacity {
+        BatchCapacity {
             skeleton: self.skeleton,
             layers: self.layer_count as usize,
             mixing: self.mixing,
@@ -199,9 +199,9 @@ impl GpuBatch {
     /// The list is a `u32`, the number of entries, and from byte 4 on that many
     /// [`VisibleInstance`](crate::pack::record::VisibleInstance)s of three `u32`: the slot of the instance in the
     /// batch, the number of joints that are sampled, level by level from the roots (`0xffffffff`: all), and the update
-    /// interval in frames (0 and 1: each frame). It has room for as many entries as the batch has instances; a greater
-    /// number counts as that many. It has the usages `STORAGE`, `COPY_DST` and `COPY_SRC`, begins empty, and keeps its
-    /// contents from frame to frame.
+    /// interval in frames (0 and 1: each frame). It has capacity for as many entries as the batch has instances; a
+    /// greater number counts as that many. It has the usages `STORAGE`, `COPY_DST` and `COPY_SRC`, begins empty, and
+    /// keeps its contents from frame to frame.
     pub fn visible(&self) -> Option<&wgpu::Buffer> {
         self.visible.as_ref().map(|visible| &visible.list)
     }

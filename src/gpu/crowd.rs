@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::gpu::batch_builder::{BatchBuilder, SharedParts};
 use crate::gpu::buffers::write;
 use crate::gpu::frame_uploads::FrameBuffer;
-use crate::gpu::transitions::TransitionRoom;
+use crate::gpu::transitions::TransitionCapacity;
 use crate::gpu::visible::VisibleList;
 use crate::gpu::{DeviceAndQueue, GpuBatch, GpuLibrary, Scopes, check_device};
 use crate::model::{Crowd, Goal, Layer, Library, Outputs, ParameterValues, Step, Ticks};
@@ -16,15 +16,15 @@ use crate::pack::{
 use crate::refusal::Refusal;
 use crate::transition::NewTransition;
 
-/// A crowd in GPU buffers, with room for its poses.
+/// A crowd in GPU buffers, with capacity for its poses.
 ///
 /// A crowd that only plays needs one call per frame: [`encode`](Self::encode).
 ///
 /// # Crowds that change
 /// [`set_layers`](Self::set_layers) replaces the layers of all instances in place, [`set_instance`](Self::set_instance)
 /// the layers of one instance, [`set_instances`](Self::set_instances) of several, [`set_goals`](Self::set_goals) the
-/// goals of one; [`Crowd::cross_fade`] makes layers that lead from one clip to another. The room for layers is fixed
-/// when the crowd is made: the layers that it begins with, or more by [`CrowdOptions::layers`] and
+/// goals of one; [`Crowd::cross_fade`] makes layers that lead from one clip to another. The capacity for layers is
+/// fixed when the crowd is made: the layers that it begins with, or more by [`CrowdOptions::layers`] and
 /// [`CrowdOptions::mixing`]. More layers, other skeletons, or another number of instances need a new `GpuCrowd`; it
 /// shares the [`GpuLibrary`] and its pipelines.
 ///
@@ -71,7 +71,7 @@ pub struct GpuCrowd {
     locations: Vec<Location>,
     outputs: Outputs,
     options: CrowdOptions,
-    /// The room for parameters per instance.
+    /// The capacity for parameters per instance.
     parameter_count: usize,
 }
 
@@ -129,7 +129,7 @@ impl GpuCrowd {
         outputs: Outputs,
         options: CrowdOptions,
     ) -> Result<Self, Error> {
-        let packed = PackedCrowd::with_room(&library.packed, crowd, options.room())?;
+        let packed = PackedCrowd::with_capacity(&library.packed, crowd, options.capacity())?;
         library.packed.check_outputs(crowd, outputs)?;
         let mut shared = Vec::with_capacity(packed.batches.len());
         for batch in &packed.batches {
@@ -168,7 +168,7 @@ impl GpuCrowd {
     /// Replaces the layers of all instances, before the next submission. Other clips, weights or times need no new
     /// crowd.
     ///
-    /// Each instance has room for the mixing that it needed when this crowd was made, or for the mixing of
+    /// Each instance has capacity for the mixing that it needed when this crowd was made, or for the mixing of
     /// [`CrowdOptions::mixing`]; and for as many layers as any instance of its skeleton with that mixing had, or as
     /// [`CrowdOptions::layers`]. If the layers of any instance do not fit, nothing is replaced, and [`Error::Refused`]
     /// names the reason. Transitions and goals are replaced by the transitions and goals of the given crowd; parameters
@@ -179,11 +179,11 @@ impl GpuCrowd {
     /// [`Error::Device`] if there is no memory for the upload: a part of the layers may have been replaced, and the
     /// call can be repeated.
     pub fn set_layers(&self, library: &GpuLibrary, crowd: &Crowd) -> Result<(), Error> {
-        let room_of = |instance| self.find(instance).0.room();
-        check_changed_crowd(&library.packed, crowd, self.outputs, self.locations.len(), room_of)?;
+        let capacity_of = |instance| self.find(instance).0.capacity();
+        check_changed_crowd(&library.packed, crowd, self.outputs, self.locations.len(), capacity_of)?;
         for batch in &self.batches {
             let mut moving = batch.instances().iter().filter(|&&instance| crowd.start_poses(instance).is_some());
-            let capacity = batch.transitions.as_ref().map_or(0, TransitionRoom::count);
+            let capacity = batch.transitions.as_ref().map_or(0, TransitionCapacity::count);
             if let Some(&instance) = moving.nth(capacity) {
                 return Err(Refusal::MoreTransitions { instance, capacity }.into());
             }
@@ -199,13 +199,13 @@ impl GpuCrowd {
 
     /// Writes the layers and transitions of all instances of a batch. They fit.
     fn write_layers(&self, library: &GpuLibrary, crowd: &Crowd, batch: &GpuBatch) -> Result<(), Error> {
-        let room = batch.layer_count as usize;
+        let capacity = batch.layer_count as usize;
         let (mut records, mut drives) = (Vec::new(), Vec::new());
         for &instance in batch.instances() {
             let layers = crowd.layers(instance);
-            pack_instance(&library.packed, batch.skeleton(), layers, room, &mut records);
+            pack_instance(&library.packed, batch.skeleton(), layers, capacity, &mut records);
             if batch.drivers.is_some() {
-                pack_drivers(&library.packed, layers, room, &mut drives);
+                pack_drivers(&library.packed, layers, capacity, &mut drives);
             }
         }
         write(self.gpu(), &batch.layers, 0, bytemuck::cast_slice(&records))?;
@@ -221,7 +221,7 @@ impl GpuCrowd {
         Ok(())
     }
 
-    /// Uploads the displacement of an instance, if the crowd has one and there is room.
+    /// Uploads the displacement of an instance, if the crowd has one and there is capacity.
     fn begin_displacement(
         &self,
         crowd: &Crowd,
@@ -237,8 +237,9 @@ impl GpuCrowd {
     }
 
     /// Replaces the layers of one instance, before the next submission; the others play on. It uploads the layer
-    /// records of the instance: 120 bytes per layer that it has room for, and 100 more with room for drivers. The room
-    /// is the room of [`set_layers`](Self::set_layers). A transition of the instance ends; its goals stay.
+    /// records of the instance: 120 bytes per layer that it has capacity for, and 100 more with capacity for drivers.
+    /// The capacity is the capacity of [`set_layers`](Self::set_layers). A transition of the instance ends; its goals
+    /// stay.
     ///
     /// # Errors
     /// * [`Error::Instance`] if the crowd has no such instance, its layers do not fit the library, or a number in them
@@ -280,7 +281,7 @@ impl GpuCrowd {
     /// Checks that new layers for an instance fit.
     fn check_layers(&self, library: &GpuLibrary, instance: usize, layers: &[Layer]) -> Result<(), Error> {
         self.check_index(instance)?;
-        self.find(instance).0.room().check_layers(&library.packed, self.outputs, instance, layers)
+        self.find(instance).0.capacity().check_layers(&library.packed, self.outputs, instance, layers)
     }
 
     /// Checks that there is an instance.
@@ -300,30 +301,30 @@ impl GpuCrowd {
         if let Some(transitions) = batch.transitions.as_ref().filter(|_| ends_transitions) {
             transitions.end(self.gpu(), slot..slot + instances.len())?;
         }
-        let room = batch.layer_count as usize;
-        let mut records = Vec::with_capacity(room * instances.len());
+        let capacity = batch.layer_count as usize;
+        let mut records = Vec::with_capacity(capacity * instances.len());
         for (_, layers) in instances {
-            pack_instance(&library.packed, batch.skeleton(), layers, room, &mut records);
+            pack_instance(&library.packed, batch.skeleton(), layers, capacity, &mut records);
         }
-        let offset = slot * room * size_of::<LayerRecord>();
+        let offset = slot * capacity * size_of::<LayerRecord>();
         write(self.gpu(), &batch.layers, offset as u64, bytemuck::cast_slice(&records))?;
         if let Some((drivers, _)) = &batch.drivers {
-            let mut drives = Vec::with_capacity(room * instances.len());
+            let mut drives = Vec::with_capacity(capacity * instances.len());
             for (_, layers) in instances {
-                pack_drivers(&library.packed, layers, room, &mut drives);
+                pack_drivers(&library.packed, layers, capacity, &mut drives);
             }
-            let offset = slot * room * size_of::<DriveRecord>();
+            let offset = slot * capacity * size_of::<DriveRecord>();
             write(self.gpu(), &drivers.drives, offset as u64, bytemuck::cast_slice(&drives))?;
         }
         Ok(())
     }
 
     /// Replaces the goals of one instance, before the next submission. It uploads 24 bytes per goal that the instance
-    /// has room for. Targets and weights that follow parameters move without it, by
+    /// has capacity for. Targets and weights that follow parameters move without it, by
     /// [`set_parameters`](Self::set_parameters).
     ///
-    /// The room is for as many goals as any instance of the batch began with, or for [`CrowdOptions::goals`]. If the
-    /// goals do not fit, nothing is replaced, and [`Error::Refused`] names the reason.
+    /// The capacity is for as many goals as any instance of the batch began with, or for [`CrowdOptions::goals`]. If
+    /// the goals do not fit, nothing is replaced, and [`Error::Refused`] names the reason.
     ///
     /// # Errors
     /// * [`Error::Instance`] if the crowd has no such instance, a chain does not exist or is for another skeleton, or a
@@ -333,7 +334,7 @@ impl GpuCrowd {
     pub fn set_goals(&self, library: &GpuLibrary, instance: usize, goals: &[Goal]) -> Result<(), Error> {
         self.check_index(instance)?;
         let (batch, slot) = self.find(instance);
-        batch.room().check_goals(&library.packed, instance, goals)?;
+        batch.capacity().check_goals(&library.packed, instance, goals)?;
         if let Some(of_batch) = &batch.goals {
             of_batch.write(library, slot, std::iter::once(goals))?;
         }
@@ -393,7 +394,7 @@ impl GpuCrowd {
         }
         let transitions = batch.transitions.as_ref();
         if !transitions.is_some_and(|transitions| transitions.has_place(slot, now)) {
-            let capacity = transitions.map_or(0, TransitionRoom::count);
+            let capacity = transitions.map_or(0, TransitionCapacity::count);
             return Err(Refusal::MoreTransitions { instance, capacity }.into());
         }
         crowd.begin_transition(library, new)?;
@@ -402,14 +403,14 @@ impl GpuCrowd {
         Ok(())
     }
 
-    /// The room for parameters per instance. Batches in which neither layers nor goals follow parameters have none
+    /// The capacity for parameters per instance. Batches in which neither layers nor goals follow parameters have none
     /// ([`GpuBatch::parameter_count`]).
     pub fn parameter_count(&self) -> usize {
         self.parameter_count
     }
 
     /// Replaces the first parameters of one instance, before the next submission. Layers and goals refer to them by
-    /// index. Without any that follow parameters, nothing is uploaded. If there are more than there is room for,
+    /// index. Without any that follow parameters, nothing is uploaded. If there are more than there is capacity for,
     /// nothing is replaced, and [`Error::Refused`] says so.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
-//! Crowds that change in place: the room for other layers and goals, and the check that requested ones fit.
+//! Crowds that change in place: the capacity for other layers and goals, and the check that requested ones fit.
 //!
 //! The batches of a crowd are made once, on the CPU and on the GPU, and with them the number of layer records of an
-//! instance and the kernel that mixes them. Other layers replace the present ones if they fit ([`BatchRoom`]);
+//! instance and the kernel that mixes them. Other layers replace the present ones if they fit ([`BatchCapacity`]);
 //! otherwise nothing changes, and a [`Refusal`] names the reason.
 
 use crate::error::Error;
@@ -12,7 +12,7 @@ use crate::model::{
 use crate::pack::library::PackedLibrary;
 use crate::refusal::Refusal;
 
-/// Options of a [`CpuCrowd`](crate::cpu::CpuCrowd) or `GpuCrowd`: room for other layers, goals, parameters and
+/// Options of a [`CpuCrowd`](crate::cpu::CpuCrowd) or `GpuCrowd`: capacity for other layers, goals, parameters and
 /// transitions, and on the GPU visible lists and previous skin matrices. The default is none of them: the crowd poses
 /// all instances with the layers that they begin with.
 ///
@@ -20,7 +20,7 @@ use crate::refusal::Refusal;
 /// ```
 /// use posse::{CrowdOptions, Mixing};
 ///
-/// // Room for cross fades between two layers per instance.
+/// // Capacity for cross fades between two layers per instance.
 /// let options = CrowdOptions { layers: 2, mixing: Mixing::Blend, ..CrowdOptions::NONE };
 /// assert!(!options.visible && !options.previous_skin);
 /// assert_eq!(CrowdOptions::default(), CrowdOptions::NONE);
@@ -31,30 +31,30 @@ pub struct CrowdOptions {
     pub visible: bool,
     /// The skin matrices of the previous frame, on the GPU alone: see `GpuBatch::previous_skin`.
     pub previous_skin: bool,
-    /// Room for layers per instance, up to [`Crowd::MAX_LAYERS`]; a greater number counts as that many. 0, the default,
-    /// is the largest number of layers that an instance of the same batch begins with. Each takes 120 bytes per
-    /// instance, used or not.
+    /// Capacity for layers per instance, up to [`Crowd::MAX_LAYERS`]; a greater number counts as that many. 0, the
+    /// default, is the largest number of layers that an instance of the same batch begins with. Each takes 120 bytes
+    /// per instance, used or not.
     pub layers: usize,
-    /// The mixing that the layers of each instance may need later. With room for several layers it is at least
+    /// The mixing that the layers of each instance may need later. With capacity for several layers it is at least
     /// [`Mixing::Blend`]. An instance that begins with more mixing keeps it. All instances pay for it, used or not:
     /// kernels that mix take longer.
     pub mixing: Mixing,
-    /// Room for layers whose time or weight follows from parameters or from another layer
+    /// Capacity for layers whose time or weight follows from parameters or from another layer
     /// ([`LayerTime::Phase`], [`LayerTime::Synced`], [`Layer::driver`](crate::Layer::driver)), in each instance.
     /// Without it, only instances that begin with such layers have it, and the instances of their batch. It takes 100
     /// bytes per layer.
     pub drivers: bool,
-    /// Room for goals per instance, up to [`Crowd::MAX_GOALS`]; a greater number counts as that many. 0, the default,
-    /// is the largest number of goals that an instance of the same batch begins with. Each takes 44 bytes per instance,
-    /// used or not. Kernels with room for goals take a little longer.
+    /// Capacity for goals per instance, up to [`Crowd::MAX_GOALS`]; a greater number counts as that many. 0, the
+    /// default, is the largest number of goals that an instance of the same batch begins with. Each takes 44 bytes per
+    /// instance, used or not. Kernels with capacity for goals take a little longer.
     pub goals: usize,
-    /// Room for parameters per instance, up to [`Crowd::MAX_PARAMETERS`]; a greater number counts as that many. 0, the
-    /// default, is the number that the layers and goals of the crowd refer to or that an instance begins with. A number
-    /// above 0 asks for [`drivers`](Self::drivers), too.
+    /// Capacity for parameters per instance, up to [`Crowd::MAX_PARAMETERS`]; a greater number counts as that many. 0,
+    /// the default, is the number that the layers and goals of the crowd refer to or that an instance begins with. A
+    /// number above 0 asks for [`drivers`](Self::drivers), too.
     pub parameters: usize,
-    /// Room for transitions at the same time, per batch, at least as many as the instances of the batch begin with.
-    /// Each takes 80 bytes per joint and 8 per morph weight or number of a property. Kernels with room for transitions
-    /// take a little longer. On the CPU, there is room for one per instance.
+    /// Capacity for transitions at the same time, per batch, at least as many as the instances of the batch begin with.
+    /// Each takes 80 bytes per joint and 8 per morph weight or number of a property. Kernels with capacity for
+    /// transitions take a little longer. On the CPU, there is capacity for one per instance.
     pub transitions: usize,
 }
 
@@ -71,9 +71,9 @@ impl CrowdOptions {
         transitions: 0,
     };
 
-    /// The least room of each instance.
-    pub(crate) fn room(&self) -> Room {
-        Room {
+    /// The least capacity of each instance.
+    pub(crate) fn capacity(&self) -> MinCapacity {
+        MinCapacity {
             layers: self.layers.min(Crowd::MAX_LAYERS),
             mixing: self.mixing.max(if self.layers > 1 { Mixing::Blend } else { Mixing::None }),
             drivers: self.drivers || self.parameters > 0,
@@ -82,9 +82,9 @@ impl CrowdOptions {
     }
 }
 
-/// The least room of each instance of a packed crowd, for changes.
+/// The least capacity of each instance of a packed crowd, for changes.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Room {
+pub(crate) struct MinCapacity {
     /// The number of layers.
     pub layers: usize,
     /// The mixing.
@@ -95,9 +95,9 @@ pub(crate) struct Room {
     pub goals: usize,
 }
 
-/// The room of each instance of a batch.
+/// The capacity of each instance of a batch.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct BatchRoom {
+pub(crate) struct BatchCapacity {
     pub skeleton: SkeletonId,
     pub layers: usize,
     pub mixing: Mixing,
@@ -107,9 +107,9 @@ pub(crate) struct BatchRoom {
     pub goals: usize,
 }
 
-impl BatchRoom {
+impl BatchCapacity {
     /// Checks that new layers for an instance fit.
-    fn check_layer_room(&self, instance: usize, layers: &[Layer]) -> Result<(), Refusal> {
+    fn check_layer_capacity(&self, instance: usize, layers: &[Layer]) -> Result<(), Refusal> {
         let (needed, capacity) = (layers.len(), self.layers);
         if needed > capacity {
             return Err(Refusal::MoreLayers { instance, needed, capacity });
@@ -121,19 +121,19 @@ impl BatchRoom {
         if layers.iter().any(Layer::is_driven) && !self.drivers {
             return Err(Refusal::NoDrivers { instance });
         }
-        self.check_parameter_room(instance, layer_parameters(layers))
+        self.check_parameter_capacity(instance, layer_parameters(layers))
     }
 
     /// Checks that new goals for an instance fit.
-    fn check_goal_room(&self, instance: usize, goals: &[Goal]) -> Result<(), Refusal> {
+    fn check_goal_capacity(&self, instance: usize, goals: &[Goal]) -> Result<(), Refusal> {
         let (needed, capacity) = (goals.len(), self.goals);
         if needed > capacity {
             return Err(Refusal::MoreGoals { instance, needed, capacity });
         }
-        self.check_parameter_room(instance, goal_parameters(goals))
+        self.check_parameter_capacity(instance, goal_parameters(goals))
     }
 
-    fn check_parameter_room(&self, instance: usize, needed: usize) -> Result<(), Refusal> {
+    fn check_parameter_capacity(&self, instance: usize, needed: usize) -> Result<(), Refusal> {
         let capacity = self.parameters;
         if needed > capacity { Err(Refusal::MoreParameters { instance, needed, capacity }) } else { Ok(()) }
     }
@@ -142,7 +142,7 @@ impl BatchRoom {
     ///
     /// # Errors
     /// [`Error::Instance`] and [`Error::Limit`] for layers that are wrong in themselves or do not fit the library,
-    /// [`Error::Refused`] for layers that find no room, and the errors of dual quaternions.
+    /// [`Error::Refused`] for layers that exceed the capacity, and the errors of dual quaternions.
     pub fn check_layers(
         &self,
         packed: &PackedLibrary,
@@ -153,32 +153,32 @@ impl BatchRoom {
         check_layers(instance, layers)?;
         check_instance(packed, instance, self.skeleton, layers)?;
         packed.check_instance_outputs(self.skeleton, layers, outputs)?;
-        Ok(self.check_layer_room(instance, layers)?)
+        Ok(self.check_layer_capacity(instance, layers)?)
     }
 
     /// Checks new goals for an instance.
     ///
     /// # Errors
     /// [`Error::Instance`] and [`Error::Limit`] for goals that are wrong in themselves or do not fit the library,
-    /// [`Error::Refused`] for goals that find no room.
+    /// [`Error::Refused`] for goals that exceed the capacity.
     pub fn check_goals(&self, packed: &PackedLibrary, instance: usize, goals: &[Goal]) -> Result<(), Error> {
         check_goal_numbers(instance, goals)?;
         check_goals(packed, instance, self.skeleton, goals)?;
-        Ok(self.check_goal_room(instance, goals)?)
+        Ok(self.check_goal_capacity(instance, goals)?)
     }
 }
 
-/// Checks the layers and goals of all instances of a crowd, for a crowd of `count` instances with this room each.
+/// Checks the layers and goals of all instances of a crowd, for a crowd of `count` instances with this capacity each.
 ///
 /// # Errors
-/// [`Error::Instance`] if the crowd does not fit the library, [`Error::Refused`] if an instance finds no room, and the
-/// errors of dual quaternions.
+/// [`Error::Instance`] if the crowd does not fit the library, [`Error::Refused`] if an instance exceeds the capacity,
+/// and the errors of dual quaternions.
 pub(crate) fn check_changed_crowd(
     packed: &PackedLibrary,
     crowd: &Crowd,
     outputs: Outputs,
     count: usize,
-    room_of: impl Fn(usize) -> BatchRoom,
+    capacity_of: impl Fn(usize) -> BatchCapacity,
 ) -> Result<(), Error> {
     for instance in 0..crowd.len() {
         let skeleton = crowd.skeleton(instance);
@@ -191,12 +191,12 @@ pub(crate) fn check_changed_crowd(
         return Err(Refusal::OtherInstances.into());
     }
     for instance in 0..count {
-        let room = room_of(instance);
-        if crowd.skeleton(instance) != room.skeleton {
+        let capacity = capacity_of(instance);
+        if crowd.skeleton(instance) != capacity.skeleton {
             return Err(Refusal::OtherInstances.into());
         }
-        room.check_layer_room(instance, crowd.layers(instance))?;
-        room.check_goal_room(instance, crowd.goals(instance))?;
+        capacity.check_layer_capacity(instance, crowd.layers(instance))?;
+        capacity.check_goal_capacity(instance, crowd.goals(instance))?;
     }
     Ok(())
 }
@@ -223,8 +223,8 @@ pub(crate) fn check_index(instance: usize, count: usize) -> Result<(), Error> {
     if instance < count { Ok(()) } else { Err(error()) }
 }
 
-/// The room for parameters of each instance of a crowd: as many as layers and goals refer to or an instance has, or the
-/// room of the options.
+/// The capacity for parameters of each instance of a crowd: as many as layers and goals refer to or an instance has, or
+/// the capacity of the options.
 pub(crate) fn parameter_count(crowd: &Crowd, options: &CrowdOptions) -> usize {
     let needed = |instance| {
         let referred = layer_parameters(crowd.layers(instance)).max(goal_parameters(crowd.goals(instance)));
