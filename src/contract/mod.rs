@@ -27,9 +27,9 @@
 //! triangle over its height. In a transition, what decays adds its size times the rounding of the decay:
 //! `(8 + 6 x) 2^-24`, with `x` the exponent (`contract/decay.rs`).
 //!
-//! Goals turn joints by angles that follow from positions. The bound of such a turn is the effect of the bounds of the
-//! vectors between the joints and to the target, so that it is wide where a limb is nearly straight or folded, and
-//! where a turn is nearly half a circle (`contract/inverse_kinematics`).
+//! Goals rotate joints by angles that follow from positions. The bound of such a rotation is the effect of the bounds
+//! of the vectors between the joints and to the target, so that it is wide where a limb is nearly straight or folded,
+//! and where a rotation is nearly half a circle (`contract/inverse_kinematics`).
 //!
 //! If a track is ill-conditioned, so that its local bound is wider than its present value alone would make it, the
 //! bounds of everything that depends on the track widen by the same effect.

@@ -45,11 +45,11 @@ pub struct RootMotion {
     /// The axes x, y and z along which it moves the instance. They are axes of the parent of the joint, not of the
     /// instance.
     pub translation: [bool; 3],
-    /// The part of its rotation that turns the instance.
+    /// The part of its rotation that rotates the instance.
     pub rotation: RootRotation,
 }
 
-/// The part of the rotation of a root joint that turns the instance.
+/// The part of the rotation of a root joint that rotates the instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum RootRotation {
     /// No part.

@@ -149,7 +149,7 @@ pub struct Args {
     /// with the measures of the feet before.
     #[arg(long)]
     pub foot_lock: bool,
-    /// The axis that points up in model space. z turns the model by 90 degrees about +X.
+    /// The axis that points up in model space. z rotates the model by 90 degrees about +X.
     #[arg(long, value_enum, default_value = "y")]
     pub up: UpName,
     /// The factor of all lengths.
