@@ -3,7 +3,9 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a bench fails by a panic")]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use posse::{AdapterKind, CpuEngine, Evaluator, GpuContext, GpuCrowd, GpuEngine, Outputs, Reference, Ticks, demo};
+use posse::cpu::CpuEngine;
+use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuEngine};
+use posse::{Evaluator, Outputs, Reference, Ticks, demo};
 
 fn engines(criterion: &mut Criterion) {
     let library = demo::library().expect("the built-in library");

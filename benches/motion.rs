@@ -7,12 +7,13 @@
 
 use std::time::Instant;
 
-use posse::{
-    AdapterKind, BlendSpace, BlendSpaceId, Chain, ChainId, ChainKind, Clip, CpuCrowd, CpuEngine, Crowd, Error, Goal,
-    GoalTarget, GoalWeight, GpuContext, GpuCrowd, GpuLibrary, InstructionSet, Knots, KnotsId, Layer, LayerTime,
-    Library, Outputs, PackedLibrary, Parameter, Playback, Skeleton, Ticks, Transition, TransitionKind, WeightDriver,
-    demo,
-};
+use posse::cpu::{CpuCrowd, CpuEngine, InstructionSet};
+use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary};
+use posse::ik::{Chain, ChainId, ChainKind, Goal, GoalTarget, GoalWeight};
+use posse::packed::PackedLibrary;
+use posse::parameters::{BlendSpace, BlendSpaceId, Knots, KnotsId, Parameter, WeightDriver};
+use posse::transitions::{Transition, TransitionKind};
+use posse::{Clip, Crowd, Error, Layer, LayerTime, Library, Outputs, Playback, Skeleton, Ticks, WrapMode, demo};
 
 /// The joints of the rig and of the human.
 const JOINTS: usize = 64;
@@ -120,7 +121,7 @@ fn walkers(library: &Library, reach: Reach, instances: usize) -> Result<Crowd, E
     let mut crowd = Crowd::new();
     for instance in 0..instances {
         let start = Ticks(-(instance as i64 * 9_973_217));
-        let layer = Layer::new(clip, LayerTime::Playing(Playback::looping(start, 1.0)));
+        let layer = Layer::new(clip, LayerTime::Playing(Playback::new(WrapMode::Loop, start, 1.0)));
         crowd.push(library.clip(clip).skeleton, &[layer])?;
         if matches!(reach, Reach::Nothing | Reach::UnevenNothing) {
             continue;
@@ -175,7 +176,7 @@ fn crowd(rig: &Rig, case: Case, instances: usize) -> Result<Crowd, Error> {
     for instance in 0..instances {
         let playing = |clip: usize| {
             let start = Ticks(-((instance * 3 + clip) as i64) * 9_973_217);
-            Layer::new(clips[clip], LayerTime::Playing(Playback::looping(start, 1.0)))
+            Layer::new(clips[clip], LayerTime::Playing(Playback::new(WrapMode::Loop, start, 1.0)))
         };
         let layer = |index: usize| {
             let whole = playing(index);
@@ -310,7 +311,7 @@ fn main() -> Result<(), Error> {
     }
     if wanted("gpu") {
         let gpu = GpuContext::new(AdapterKind::Any)?;
-        let on_gpu = GpuLibrary::new(&gpu, PackedLibrary::new(&rig.library)?)?;
+        let on_gpu = GpuLibrary::new(&gpu, &rig.library)?;
         let count = instances(1_000);
         let posed = |library: &GpuLibrary, crowd: Crowd| GpuCrowd::new(library, &crowd, Outputs::SKIN).map(Box::new);
         let mut all = Vec::new();

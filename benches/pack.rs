@@ -5,10 +5,10 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 
-use posse::{
-    Clip, CpuEngine, Crowd, Curve, Error, Interpolation, Joint, Layer, LayerTime, Library, Outputs, PackedLibrary,
-    Playback, Skeleton, Target, Ticks, Timeline, Track,
-};
+use posse::cpu::CpuEngine;
+use posse::curves::{Curve, Interpolation, Target, Timeline, Track};
+use posse::packed::PackedLibrary;
+use posse::{Clip, Crowd, Error, Joint, Layer, LayerTime, Library, Outputs, Playback, Skeleton, Ticks, WrapMode};
 
 const ROUNDS: usize = 9;
 const THREADS: [usize; 3] = [1, 2, 4];
@@ -52,7 +52,7 @@ fn replace_parts() -> Result<(), Error> {
     };
     let mut crowd = Crowd::new();
     for instance in 0..10_000 {
-        let play = Playback::looping(Ticks(-instance), 1.0);
+        let play = Playback::new(WrapMode::Loop, Ticks(-instance), 1.0);
         crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, LayerTime::Playing(play))])?;
     }
     let outputs = Outputs { model: true, ..Outputs::NONE };

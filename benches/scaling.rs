@@ -8,9 +8,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use posse::compress::{CompressedLibrary, ErrorBound};
+use posse::cpu::{CpuCrowd, CpuEngine};
+use posse::curves::{Curve, Interpolation, Target, Timeline, Track};
 use posse::{
-    Clip, ClipId, CompressedLibrary, CpuCrowd, CpuEngine, Crowd, Curve, Error, ErrorBound, Interpolation, Joint, Layer,
-    LayerTime, Library, Outputs, Playback, Skeleton, Target, Ticks, Timeline, Track, demo,
+    Clip, ClipId, Crowd, Error, Joint, Layer, LayerTime, Library, Outputs, Playback, Skeleton, Ticks, WrapMode, demo,
 };
 
 /// The joints of each rig, except in group `joints`.
@@ -61,7 +63,10 @@ fn crowd(library: &Library, instances: usize, layers: usize) -> Result<Crowd, Er
             random ^= random >> 7;
             random ^= random << 17;
             let start = Ticks::from_seconds(-60.0 * random as f64 / u64::MAX as f64);
-            Layer::new(clips[(instance + layer) % clips.len()], LayerTime::Playing(Playback::looping(start, 1.0)))
+            Layer::new(
+                clips[(instance + layer) % clips.len()],
+                LayerTime::Playing(Playback::new(WrapMode::Loop, start, 1.0)),
+            )
         };
         let layers: Vec<Layer> = (0..layers).map(layer).collect();
         crowd.push(library.clip(clips[instance % clips.len()]).skeleton, &layers)?;

@@ -8,11 +8,10 @@
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use posse::cpu::{CpuEngine, InstructionSet};
+use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuEngine};
 use posse::low_level::Stopwatch;
-use posse::{
-    AdapterKind, CpuEngine, Crowd, GpuContext, GpuCrowd, GpuEngine, InstructionSet, Layer, LayerTime, Library, Outputs,
-    Playback, Ticks, demo,
-};
+use posse::{Crowd, Layer, LayerTime, Library, Outputs, Playback, Ticks, WrapMode, demo};
 
 /// Joints, keys per track, and levels of the rig.
 const RIG: (usize, usize, usize) = (64, 60, 10);
@@ -42,7 +41,7 @@ fn crowd(library: &Library, instances: usize, layers: usize) -> Crowd {
     for instance in 0..instances {
         let layer = |layer: usize| {
             let start = Ticks(-((instance * layers + layer) as i64) * 9973);
-            Layer::new(clip, LayerTime::Playing(Playback::looping(start, 1.0)))
+            Layer::new(clip, LayerTime::Playing(Playback::new(WrapMode::Loop, start, 1.0)))
         };
         crowd.push(library.clip(clip).skeleton, &(0..layers).map(layer).collect::<Vec<_>>()).expect("an instance");
     }

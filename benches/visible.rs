@@ -5,7 +5,8 @@
 
 use std::time::Instant;
 
-use posse::{AdapterKind, CrowdOptions, GpuContext, GpuCrowd, GpuEngine, Outputs, Step, Ticks, VisibleInstance, demo};
+use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuEngine, VisibleInstance};
+use posse::{CrowdOptions, Outputs, Step, Ticks, demo};
 
 /// Rounds of all cases. The result is the median.
 const ROUNDS: usize = 41;

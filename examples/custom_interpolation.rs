@@ -6,11 +6,10 @@
 use std::sync::Arc;
 
 use glam::DQuat;
-use posse::{
-    ClipId, CpuEngine, Crowd, Curve, Evaluator, Interpolation, Interpolator, Layer, LayerTime, Library, Outputs,
-    PropertyTracks, Reference, Skeleton, TargetPath, Ticks, Timeline, UnboundClip, UnboundCurves, UnboundTrack,
-    ValueKind, WrapMode,
-};
+use posse::binding::{PropertyTracks, TargetPath, UnboundClip, UnboundCurves, UnboundTrack, ValueKind};
+use posse::cpu::CpuEngine;
+use posse::curves::{Curve, Interpolation, Interpolator, Timeline};
+use posse::{ClipId, Crowd, Evaluator, Layer, LayerTime, Library, Outputs, Reference, Skeleton, Ticks, WrapMode};
 
 /// A position, which does not interpolate, and a rotation, which does.
 #[derive(Debug)]

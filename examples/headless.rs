@@ -1,27 +1,20 @@
-//! The library on the device of the caller: load, pack, make a crowd of a thousand, encode, submit, read one joint
+//! The library on the device of the caller: load, make a crowd of a thousand, encode, submit, read one joint
 //! back.
 //!
 //! `cargo run --release --example headless -- FILE.glb` poses the file's first clip; without a file, the built-in rig.
 
-use std::path::Path;
-
-use posse::{Crowd, GpuCrowd, GpuLibrary, Layer, LayerTime, Library, Outputs, PackedLibrary, Playback, Ticks};
+use posse::prelude::*;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let library = match std::env::args().nth(1) {
         None => posse::demo::library()?,
-        Some(file) => {
-            let mut library = Library::new();
-            posse::import::gltf::load(&mut library, Path::new(&file))?;
-            library
-        }
+        Some(file) => Library::open(file)?,
     };
     let clip = library.clip_ids().next().ok_or("the file has no clip")?;
     let skeleton = library.clip(clip).skeleton;
     let mut crowd = Crowd::new();
     for instance in 0..1000 {
-        let time = LayerTime::Playing(Playback::looping(Ticks(-instance * 4321), 1.0));
-        crowd.push(skeleton, &[Layer::new(clip, time)])?;
+        crowd.push(skeleton, &[clip.looping().phase(f64::from(instance) * 0.004)])?;
     }
 
     // A game engine already has these.
@@ -30,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (device, queue) = pollster::block_on(adapter.request_device(&Default::default()))?;
 
     // Once: upload the library and the crowd. The crowd has buffers for the model matrices.
-    let gpu_library = GpuLibrary::new((&device, &queue), PackedLibrary::new(&library)?)?;
+    let gpu_library = GpuLibrary::new((&device, &queue), &library)?;
     let gpu_crowd = GpuCrowd::new(&gpu_library, &crowd, Outputs { model: true, ..Outputs::NONE })?;
 
     // Per frame: record the poses into the encoder of the frame, and submit it.

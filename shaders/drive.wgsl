@@ -78,8 +78,8 @@ fn drive_time(drive: DriveRecord, instance: u32, index: u32) {
     layers[index].time_low = time.low;
     layers[index].start_low = before.position.x;
     layers[index].start_high = before.position.y;
-    layers[index].passes_0 = bitcast<u32>(before.laps);
-    layers[index].passes_1 = bitcast<u32>(now.laps);
+    layers[index].passes_0 = bitcast<u32>(before.loops);
+    layers[index].passes_1 = bitcast<u32>(now.loops);
     layers[index].passes_2 = now.position.x;
     layers[index].passes_3 = now.position.y;
 }

@@ -73,13 +73,13 @@ fn root_motion_of_layer(layer: LayerRecord, clip: ClipRecord, root: Root) -> Rig
         before = phase_mark(layer, vec2(frame.from_low, frame.from_high));
         now = phase_mark(layer, vec2(frame.now_low, frame.now_high));
     }
-    let laps = now.laps - before.laps;
+    let loops = now.loops - before.loops;
     let first = vec2(layer.part_start_low, layer.part_start_high);
     let last = phase_add(first, vec2(layer.part_length_low, layer.part_length_high));
     var moments = array(before.position, now.position, first, last);
     var parts = array(ROOT_STILL, ROOT_STILL, ROOT_STILL, ROOT_STILL);
     // Two samples per moment, in one loop, so that the kernel contains the code that searches and samples once.
-    for (var index = 0u; index < select(4u, 8u, laps != 0); index += 1u) {
+    for (var index = 0u; index < select(4u, 8u, loops != 0); index += 1u) {
         let moment = index / 2u;
         let part = select(PART_TRANSLATION, PART_ROTATION, index % 2u == 1u);
         let sampler = Sampler(layer.clip, 0u, 0u, phase_time(moments[moment], clip), Span());
@@ -90,11 +90,11 @@ fn root_motion_of_layer(layer: LayerRecord, clip: ClipRecord, root: Root) -> Rig
             parts[moment].rotation = root_rotation(root, sampled);
         }
     }
-    if laps == 0 {
+    if loops == 0 {
         return root_way(parts[0], parts[1]);
     }
     let way = root_multiply(parts[3], root_inverse(parts[2]));
-    return root_way(parts[0], root_multiply(root_power(way, laps), parts[1]));
+    return root_way(parts[0], root_multiply(root_power(way, loops), parts[1]));
 }
 
 /// The search result of a channel.

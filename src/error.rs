@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::refusal::Refusal;
+
 /// A failure of this crate, with its place and the expected value or a hint in its text.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -74,6 +76,9 @@ pub enum Error {
         /// The error.
         reason: String,
     },
+    /// A crowd was made without the capacity for a change. Nothing is changed, and the crowd plays on as before.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
     /// Something is larger than a format or a device can hold.
     #[error("{what}: {needed} needed, {allowed} allowed")]
     Limit {
@@ -109,6 +114,13 @@ pub enum Error {
     /// An argument or a request is not usable.
     #[error("{0}")]
     Usage(String),
+}
+
+impl Error {
+    /// The reason for which a crowd refused a change; `None` for every other error.
+    pub fn refusal(&self) -> Option<Refusal> {
+        if let Self::Refused(refusal) = self { Some(*refusal) } else { None }
+    }
 }
 
 /// The suffix `:line` of a file name, or nothing if the line is 0.

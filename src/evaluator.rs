@@ -8,12 +8,13 @@ use crate::model::{Crowd, EventList, Outputs, Poses, Step, Ticks};
 /// Evaluation has no state: the same crowd and time give the same poses, in any order of calls.
 ///
 /// The trait is convenient but slow: each call packs the crowd and converts all poses to `f64`. To pose frame after
-/// frame, keep a [`CpuCrowd`](crate::CpuCrowd) for [`CpuEngine::pose`](crate::CpuEngine::pose), or a
-/// [`GpuCrowd`](crate::GpuCrowd), whose poses stay on the GPU.
+/// frame, keep a [`CpuCrowd`](crate::cpu::CpuCrowd) for [`CpuEngine::pose`](crate::cpu::CpuEngine::pose), or a
+/// [`GpuCrowd`](crate::gpu::GpuCrowd), whose poses stay on the GPU.
 ///
 /// # Examples
 /// ```
-/// use posse::{CpuEngine, Error, Evaluator, Outputs, Reference, Ticks, demo};
+/// use posse::cpu::CpuEngine;
+/// use posse::{Error, Evaluator, Outputs, Reference, Ticks, demo};
 ///
 /// fn head_height(engine: &mut dyn Evaluator, crowd: &posse::Crowd, head: usize) -> Result<f64, Error> {
 ///     let poses = engine.evaluate(crowd, Ticks::from_seconds(0.5), Outputs { model: true, ..Outputs::NONE })?;

@@ -5,7 +5,7 @@ pub const LARGEST_HALF: f32 = 65504.0;
 
 /// The bits of the nearest `f16`, ties to even. Numbers beyond the largest `f16`, and NaN, become the largest.
 ///
-/// As in `shaders/pose/skin_half.wgsl`, the arithmetic is that of integers: `pack2x16float`, and numbers below the
+/// As in `shaders/pose/skin_half.wgsl`, the arithmetic is in integers: `pack2x16float`, and numbers below the
 /// normal ones, are not rounded alike on all machines. The code has no branch, so that a compiler can convert several
 /// numbers at once.
 #[inline(always)]
@@ -14,7 +14,7 @@ pub fn from_f32(number: f32) -> u32 {
     let magnitude = ((bits & 0x7fff_ffff) as i32).min(LARGEST_HALF.to_bits() as i32) as u32;
     // From 2^-14 on: the exponent is moved, and 13 bits are rounded. The carry may reach the exponent.
     let normal = (magnitude + 0x0fff + (magnitude >> 13 & 1)).wrapping_sub(0x3800_0000) >> 13;
-    // Below that: steps of 2^-24, which are those of an `f32` near a half.
+    // Below that: steps of 2^-24, the steps of an `f32` near a half.
     let small = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0.5_f32.to_bits());
     (bits >> 16 & 0x8000) | if magnitude < 0x3880_0000 { small } else { normal }
 }

@@ -8,7 +8,9 @@ use crate::cpu::CpuEngine;
 use crate::error::Error;
 use crate::evaluator::Evaluator;
 #[cfg(feature = "gpu")]
-use crate::gpu::{GpuCrowd, GpuEngine, Stopwatch, create_encoder, submit};
+use crate::gpu::stopwatch::Stopwatch;
+#[cfg(feature = "gpu")]
+use crate::gpu::{GpuCrowd, GpuEngine, create_encoder, submit};
 use crate::model::{Crowd, Library, Outputs, Pose, Poses, Ticks};
 use crate::reference::Reference;
 

@@ -20,8 +20,8 @@ pub(crate) fn of_cut_movements(crowd: &Crowd, step: Step) -> Vec<Vec<Piece>> {
     in_transition.map(|instance| of_movement(crowd, instance, step)).filter(|pieces| pieces.len() > 1).collect()
 }
 
-/// Sets the root motions of instances to those of their pieces, one after the other. `motions` has those of all pieces,
-/// in order.
+/// Sets the root motions of instances to the motions of their pieces, one after the other. `motions` has the motions of
+/// all pieces, in order.
 pub(crate) fn join_motions(several: &[Vec<Piece>], motions: &[Option<Motion>], instances: &mut [Pose]) {
     let mut rest = motions;
     for pieces in several {
@@ -91,8 +91,8 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Adds the events of the group's crowd to a list of those of the whole crowd, and counts those beyond its
-    /// capacity. `pieces` are those of all groups.
+    /// Adds the events of the group's crowd to a list of events of the whole crowd, and counts events beyond its
+    /// capacity. `pieces` are the pieces of all groups.
     pub fn add_events(&self, found: EventList, pieces: &[Piece], list: &mut EventList, capacity: usize) {
         let room = capacity.saturating_sub(list.events.len());
         let missed = found.events.len().saturating_sub(room) as u64;

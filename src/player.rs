@@ -16,7 +16,8 @@ use crate::reference::player_events::{EventMark, Events};
 ///
 /// # Examples
 /// ```
-/// use posse::{Player, Playback, Ticks, WrapMode, demo};
+/// use posse::playback::Player;
+/// use posse::{Playback, Ticks, WrapMode, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let library = demo::library()?;
@@ -132,7 +133,7 @@ impl Player {
         self.mark = None;
     }
 
-    /// Sets the wrap mode, resets the accumulated seconds to 0 and the repeat count to that of the mode.
+    /// Sets the wrap mode, resets the accumulated seconds to 0 and the repeat count to the count of the mode.
     pub fn set_wrap(&mut self, wrap: WrapMode) {
         self.playback = Playback { wrap, repeat_count: None, ..self.playback }.resolve_wrap(self.own_wrap);
         self.accumulated = 0.0;

@@ -18,12 +18,13 @@ use crate::reference::values::Values;
 ///
 /// # Examples
 /// ```
-/// use posse::{Crowd, Layer, LayerTime, NewTransition, Playback, Ticks, TransitionKind, demo};
+/// use posse::transitions::{NewTransition, TransitionKind};
+/// use posse::{Crowd, Layer, LayerTime, Playback, Ticks, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let library = demo::library()?;
 /// let [walk, wave] = ["walk", "wave"].map(|name| library.find_clip(name).expect("a clip of the demo"));
-/// let playing = |clip| Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)));
+/// let playing = |clip| Layer::new(clip, LayerTime::Playing(Playback::looping(0.0, 1.0)));
 /// let mut crowd = Crowd::new();
 /// crowd.push(library.clip(walk).skeleton, &[playing(walk)])?;
 ///
@@ -42,14 +43,14 @@ pub struct NewTransition<'a> {
     pub layers: &'a [Layer],
     /// The tick at which it begins.
     pub now: Ticks,
-    /// The kind of the decay; inertial by default.
+    /// The kind of the decay; inertialization by default.
     pub kind: TransitionKind,
     /// The pace of the decay in seconds, as [`Transition::half_life`]; 0.1 by default.
     pub half_life: f64,
 }
 
 impl<'a> NewTransition<'a> {
-    /// An inertial transition with a half-life of 0.1 s.
+    /// A transition by inertialization with a half-life of 0.1 s.
     pub fn new(instance: usize, layers: &'a [Layer], now: Ticks) -> Self {
         Self { instance, layers, now, kind: TransitionKind::Inertial, half_life: 0.1 }
     }
@@ -158,7 +159,7 @@ fn shown_before(instance: Instance<'_>, now: Ticks) -> Instance<'_> {
     if shown.transition.is_some_and(is_over) { shown.alone() } else { shown }
 }
 
-/// A transition without those that it interrupts beyond a number of transitions.
+/// A transition without transitions that it interrupts beyond a number of transitions.
 fn shortened(transition: &Transition, most: usize) -> Transition {
     let before = transition.before.as_deref().filter(|_| most > 1).map(|before| shortened(before, most - 1));
     Transition { before: before.map(Box::new), ..transition.clone() }
@@ -169,7 +170,7 @@ mod tests {
     use super::*;
     use crate::demo;
     use crate::evaluator::Evaluator;
-    use crate::model::{LayerTime, Outputs, Playback, Pose};
+    use crate::model::{LayerTime, Outputs, Playback, Pose, WrapMode};
     use crate::reference::Reference;
 
     /// The greatest distance of the joints of two poses.
@@ -182,7 +183,7 @@ mod tests {
     fn the_poses_around_a_start_are_those_of_the_reference() {
         let library = demo::library().unwrap();
         let [walk, wave, jump] = ["walk", "wave", "jump"].map(|name| library.find_clip(name).unwrap());
-        let playing = |clip| [Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(77_777), 1.0)))];
+        let playing = |clip| [Layer::new(clip, LayerTime::Playing(Playback::new(WrapMode::Loop, Ticks(77_777), 1.0)))];
         let crowd_of = |layers: &[Layer]| {
             let mut crowd = Crowd::new();
             crowd.push(library.clip(walk).skeleton, layers).unwrap();
@@ -213,7 +214,7 @@ mod tests {
         let library = demo::library().unwrap();
         let clips: Vec<_> = library.clip_ids().filter(|&id| library.clip(id).skeleton.index() == 0).collect();
         let playing = |index: usize| {
-            let playback = Playback::looping(Ticks(index as i64 * 77_777), 1.0);
+            let playback = Playback::new(WrapMode::Loop, Ticks(index as i64 * 77_777), 1.0);
             [Layer::new(clips[index % clips.len()], LayerTime::Playing(playback))]
         };
         let mut crowd = Crowd::new();

@@ -13,10 +13,12 @@ use std::f64::consts::{FRAC_1_SQRT_2, PI};
 use std::sync::Arc;
 
 use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest, Moment, QuaternionOrder, UpAxis};
+use posse::cpu::CpuEngine;
+use posse::curves::{Curve, Interpolation, Target, Timeline, Track};
 use posse::glam::{DAffine3, DQuat, DVec3};
 use posse::{
-    Clip, ClipId, CpuEngine, Curve, Evaluator, Interpolation, Joint, Library, Outputs, Pose, Reference, Skeleton,
-    SkeletonId, Skin, Target, Ticks, Timeline, Track, Transform, demo,
+    Clip, ClipId, Evaluator, Joint, Library, Outputs, Pose, Reference, Skeleton, SkeletonId, Skin, Ticks, Transform,
+    demo,
 };
 
 /// An arm in the plane of x and y: the upper arm turns about z at half a turn per second, one metre above the ground.
@@ -255,7 +257,7 @@ fn skin_matrices_weights_and_properties_have_their_order_and_space() {
     let moved = Transform { translation: DVec3::new(1.0, 2.0, 3.0), ..Transform::IDENTITY };
     let joints =
         vec![weighted(None, &[0.5]), Joint { rest: moved, ..weighted(Some(0), &[]) }, weighted(Some(0), &[0.25, 0.75])];
-    let property = posse::Property { name: "colour".into(), rest: vec![0.1, 0.2], rotation: false };
+    let property = posse::rig::Property { name: "colour".into(), rest: vec![0.1, 0.2], rotation: false };
     let mut library = Library::new();
     let skeleton = library.add_skeleton(Skeleton::new(None, joints, vec![property]).unwrap());
     library.add_skin(skin_of(skeleton, DVec3::ZERO)).unwrap();

@@ -7,8 +7,9 @@ mod retarget;
 
 use std::path::Path;
 
+use posse::import::Warning;
 use posse::import::gltf::{self, Asset};
-use posse::{Error, Library, Warning};
+use posse::{Error, Library};
 use serde_json::{Value, json};
 
 use crate::support::gltf_builder::{GltfBuilder, load, something_of_everything};

@@ -4,10 +4,9 @@
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
-use posse::{
-    Clip, ClipId, Curve, CurveEasing, Easing, Extrapolation, Interpolation, Joint, Library, Property, Skeleton, Target,
-    Timeline, Track, Transform,
-};
+use posse::curves::{Curve, CurveEasing, Easing, Extrapolation, Interpolation, Target, Timeline, Track};
+use posse::rig::Property;
+use posse::{Clip, ClipId, Joint, Library, Skeleton, Transform};
 
 use crate::support::assert_close::{assert_close, assert_rotation, assert_vector};
 use crate::support::build::{degrees, library, pose_at};

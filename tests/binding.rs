@@ -4,10 +4,12 @@
 use std::sync::Arc;
 
 use glam::DVec3;
-use posse::{
-    BindingIssueKind, BoundTrack, Curve, Event, Interpolation, Joint, Library, PropertyTracks, Skeleton, SkeletonId,
-    Target, TargetPath, Timeline, UnboundClip, UnboundCurves, UnboundTrack, ValueKind, WrapMode,
+use posse::binding::{
+    BindingIssueKind, BoundTrack, PropertyTracks, TargetPath, UnboundClip, UnboundCurves, UnboundTrack, ValueKind,
 };
+use posse::curves::{Curve, Interpolation, Target, Timeline};
+use posse::events::Event;
+use posse::{Joint, Library, Skeleton, SkeletonId, WrapMode};
 
 use crate::support::assert_close::{assert_close, assert_rotation, assert_vector};
 use crate::support::build::{degrees, pose_at};

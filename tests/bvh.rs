@@ -12,9 +12,10 @@ mod written;
 use std::fmt::Write;
 use std::path::Path;
 
+use posse::curves::Target;
 use posse::glam::{DQuat, DVec3};
 use posse::import::bvh::{self, Asset};
-use posse::{Error, Library, Target};
+use posse::{Error, Library};
 
 use crate::support::assert_close::{assert_rotation, assert_vector};
 use crate::support::build::pose_at;

@@ -1,13 +1,17 @@
 //! Crowds of the CPU engine that change in place: after each change they are posed as the reference poses the changed
 //! crowd, and what does not fit changes nothing.
 
+use posse::cpu::{CpuCrowd, CpuEngine, InstructionSet};
+use posse::events::Event;
+use posse::ik::{Chain, ChainId, ChainKind, Goal, GoalTarget, GoalWeight};
+use posse::parameters::{Knots, KnotsId, Parameter, WeightDriver};
+use posse::transitions::{Fade, FadeShape, NewTransition, TransitionKind};
 use posse::{
-    Chain, ChainId, ChainKind, ClipId, CpuCrowd, CpuEngine, Crowd, CrowdOptions, Evaluator, Event, Fade, FadeShape,
-    Goal, GoalTarget, GoalWeight, InstructionSet, Knots, KnotsId, Layer, LayerMode, LayerTime, LayersOutcome, Library,
-    Mixing, NewTransition, Outputs, Parameter, Poses, Reference, SkeletonId, Step, Ticks, TransitionKind, WeightDriver,
-    WrapMode, contract, demo,
+    ClipId, Crowd, CrowdOptions, Evaluator, Layer, LayerMode, LayerTime, Library, Mixing, Outputs, Poses, Reference,
+    Refusal, SkeletonId, Step, Ticks, WrapMode, contract, demo,
 };
 
+use crate::support::refusal::refusal;
 use crate::support::scenes::Numbers;
 
 /// The human of the demo, its clips, a chain for a hand, and knots of a driver.
@@ -109,9 +113,9 @@ fn changed_crowds_are_posed_as_the_reference_poses_them() {
                 let instance = numbers.below(crowd.len());
                 let layers = stage.layers(&mut numbers);
                 crowd.set(instance, stage.skeleton, &layers).unwrap();
-                assert!(posed.set_instance(&engine, instance, &layers).unwrap().is_replaced());
+                posed.set_instance(&engine, instance, &layers).unwrap();
                 let goals = stage.goals(&mut numbers);
-                assert!(posed.set_goals(&engine, instance, &goals).unwrap().is_replaced());
+                posed.set_goals(&engine, instance, &goals).unwrap();
                 crowd.set_goals(instance, goals).unwrap();
                 let values = [numbers.within(0.1, 0.9), numbers.within(0.0, 3.0), numbers.within(0.1, 0.5)];
                 posed.set_parameters(instance, &values.map(|value| value as f32));
@@ -125,7 +129,7 @@ fn changed_crowds_are_posed_as_the_reference_poses_them() {
             crowd.set(instance, stage.skeleton, &stage.layers(&mut numbers)).unwrap();
             crowd.set_goals(instance, stage.goals(&mut numbers)).unwrap();
         }
-        assert!(posed.set_layers(&engine, &crowd).unwrap().is_replaced());
+        posed.set_layers(&engine, &crowd).unwrap();
         assert_poses(&stage, &engine, &mut posed, &crowd, Ticks::from_seconds(5.0));
     }
 }
@@ -141,7 +145,7 @@ fn a_cross_fade_needs_room_for_two_layers() {
     for (change, clip) in [run, walk, run].into_iter().enumerate() {
         let start = 2.0 * change as f64;
         crowd.cross_fade(3, clip.looping(), start..start + 0.5).unwrap();
-        assert!(posed.set_instance(&engine, 3, crowd.layers(3)).unwrap().is_replaced());
+        posed.set_instance(&engine, 3, crowd.layers(3)).unwrap();
         for seconds in [0.0, 0.2, 0.5, 1.0] {
             assert_poses(&stage, &engine, &mut posed, &crowd, Ticks::from_seconds(start + seconds));
         }
@@ -160,22 +164,22 @@ fn layers_that_do_not_fit_change_nothing() {
     let over = Layer { mode: LayerMode::Override, ..run.looping() };
     let driven = Layer::new(run, LayerTime::Phase { parameter: 0, wrap: WrapMode::Loop });
     let two = stage.crowd(9, &|_| vec![walk.looping(), run.looping()]);
-    let mixing = |instance, needed| LayersOutcome::MoreMixing { instance, needed, room: Mixing::None };
-    for (layers, outcome) in [
-        (two.layers(0), LayersOutcome::MoreLayers { instance: 7, needed: 2, room: 1 }),
+    let mixing = |instance, needed| Refusal::MoreMixing { instance, needed, capacity: Mixing::None };
+    for (layers, expected) in [
+        (two.layers(0), Refusal::MoreLayers { instance: 7, needed: 2, capacity: 1 }),
         (&[run.looping().weight(0.05)], mixing(7, Mixing::Blend)),
         (&[over], mixing(7, Mixing::Any)),
-        (&[driven], LayersOutcome::NoDrivers { instance: 7 }),
+        (&[driven], Refusal::NoDrivers { instance: 7 }),
     ] {
-        assert_eq!(posed.set_instance(&engine, 7, layers).unwrap(), outcome);
+        assert_eq!(refusal(posed.set_instance(&engine, 7, layers)), Some(expected));
     }
     let goal = Goal { chain: stage.hand, target: GoalTarget::Point([0.3; 3]), weight: GoalWeight::Fixed(1.0) };
-    let more_goals = LayersOutcome::MoreGoals { instance: 7, needed: 1, room: 0 };
-    assert_eq!(posed.set_goals(&engine, 7, &[goal]).unwrap(), more_goals);
-    let more = LayersOutcome::MoreLayers { instance: 0, needed: 2, room: 1 };
-    assert_eq!(posed.set_layers(&engine, &two).unwrap(), more);
+    let more_goals = Refusal::MoreGoals { instance: 7, needed: 1, capacity: 0 };
+    assert_eq!(refusal(posed.set_goals(&engine, 7, &[goal])), Some(more_goals));
+    let more = Refusal::MoreLayers { instance: 0, needed: 2, capacity: 1 };
+    assert_eq!(refusal(posed.set_layers(&engine, &two)), Some(more));
     let eight = stage.crowd(8, &|_| vec![walk.looping()]);
-    assert_eq!(posed.set_layers(&engine, &eight).unwrap(), LayersOutcome::OtherInstances);
+    assert_eq!(refusal(posed.set_layers(&engine, &eight)), Some(Refusal::OtherInstances));
     for (instance, layers, message) in [
         (9, vec![], "there is no instance 9"),
         (7, vec![run.looping().weight(f64::NAN)], "the weight NaN"),
@@ -199,18 +203,18 @@ fn transitions_begin_and_end_in_place() {
                 let layers = [stage.clips[(round as usize + instance) % 5].looping()];
                 let kind = [TransitionKind::Inertial, TransitionKind::Dead { seconds: 0.3 }][round as usize % 2];
                 let new = NewTransition { kind, ..NewTransition::new(instance, &layers, now) };
-                assert!(posed.transition(&engine, &stage.library, &mut crowd, &new).unwrap().is_replaced());
+                posed.transition(&engine, &stage.library, &mut crowd, &new).unwrap();
             }
             let later = now + Ticks::from_seconds(0.05);
             assert_poses(&stage, &engine, &mut posed, &crowd, later);
             // New layers end a transition.
             let layers = [stage.clips[0].looping()];
             crowd.set(8, stage.skeleton, &layers).unwrap();
-            assert!(posed.set_instance(&engine, 8, &layers).unwrap().is_replaced());
+            posed.set_instance(&engine, 8, &layers).unwrap();
             assert_poses(&stage, &engine, &mut posed, &crowd, later);
         }
         let mut fresh = engine.crowd(&stage.crowd(40, &|_| Vec::new()), Outputs::ALL).unwrap();
-        assert!(fresh.set_layers(&engine, &crowd).unwrap().is_replaced());
+        fresh.set_layers(&engine, &crowd).unwrap();
         assert_poses(&stage, &engine, &mut fresh, &crowd, Ticks::from_seconds(1.8));
     }
 }
@@ -228,7 +232,7 @@ fn events_are_those_of_the_new_layers() {
     let mut posed = engine.crowd(&crowd, Outputs::NONE).unwrap();
     let span = Step { from: Ticks(0), to: Ticks::from_seconds(0.3) };
     assert!(engine.events(&posed, span, 8).events.is_empty());
-    assert!(posed.set_instance(&engine, 2, &[timed.looping()]).unwrap().is_replaced());
+    posed.set_instance(&engine, 2, &[timed.looping()]).unwrap();
     crowd.set(2, stage.skeleton, &[timed.looping()]).unwrap();
     let expected = Reference::new(&stage.library).evaluate_events(&crowd, span, 8).unwrap();
     assert_eq!(engine.events(&posed, span, 8).events, expected.events);
@@ -247,7 +251,7 @@ fn goals_follow_parameters_of_other_batches() {
     let mut posed = engine.crowd(&crowd, Outputs::ALL).unwrap();
     assert_eq!(posed.batches().len(), 2);
     let by_parameter = vec![goal(GoalWeight::Parameter(0))];
-    assert!(posed.set_goals(&engine, 1, &by_parameter).unwrap().is_replaced());
+    posed.set_goals(&engine, 1, &by_parameter).unwrap();
     crowd.set_goals(1, by_parameter).unwrap();
     for (instance, value) in [0.75, 0.5].into_iter().enumerate() {
         posed.set_parameters(instance, &[value as f32]);
@@ -255,9 +259,9 @@ fn goals_follow_parameters_of_other_batches() {
     }
     assert_poses(&stage, &engine, &mut posed, &crowd, Ticks::from_seconds(0.4));
     let another = [goal(GoalWeight::Parameter(1))];
-    let refusal = posed.set_goals(&engine, 1, &another).unwrap();
-    assert_eq!(refusal, LayersOutcome::MoreParameters { instance: 1, needed: 2, room: 1 });
-    // The first instance has no room for goals.
-    let refusal = posed.set_goals(&engine, 0, &another).unwrap().to_string();
-    assert_eq!(refusal, "instance 0 has 1 goal, but the crowd has room for 0: set CrowdOptions::goals");
+    let more = Refusal::MoreParameters { instance: 1, needed: 2, capacity: 1 };
+    assert_eq!(refusal(posed.set_goals(&engine, 1, &another)), Some(more));
+    // The first instance has no capacity for goals.
+    let error = posed.set_goals(&engine, 0, &another).unwrap_err().to_string();
+    assert_eq!(error, "instance 0 has 1 goal, but the crowd has capacity for 0: set CrowdOptions::goals");
 }

@@ -1,6 +1,7 @@
 //! Time does not drift: after thirty days, every engine has the phase of exact arithmetic.
 
-use posse::{Crowd, Interpolation, Layer, LayerTime, Outputs, Playback, Target, Ticks};
+use posse::curves::{Interpolation, Target};
+use posse::{Crowd, Layer, LayerTime, Outputs, Playback, Ticks, WrapMode};
 
 use crate::support::assert_close::assert_vector;
 use crate::support::build::{clip, curve, joint, library, one_track, pose_at};
@@ -81,7 +82,9 @@ fn after_thirty_days_the_phase_is_exact_to_ten_microseconds() {
                 1 => Ticks(numbers.ticks_below(60 * DAY) - 30 * DAY),
                 _ => Ticks(now.0 - numbers.ticks_below(1000)),
             };
-            crowd.push(skeleton, &[Layer::new(clip, LayerTime::Playing(Playback::looping(start, rate)))]).unwrap();
+            crowd
+                .push(skeleton, &[Layer::new(clip, LayerTime::Playing(Playback::new(WrapMode::Loop, start, rate)))])
+                .unwrap();
             truth.push((exact_phase(now.0 - start.0, rate, duration), duration));
         }
     }
@@ -107,7 +110,7 @@ fn a_clock_that_stands_goes_back_or_jumps_by_years_gives_the_pose_of_its_time() 
         let line = curve(Interpolation::Linear, 3, &[0.0, duration], &[0.0, 0.0, 0.0, duration, 0.0, 0.0]);
         let clip = clip(&mut library, skeleton, vec![(Target::Translation(0), line)]);
         for rate in [1.0, -1.0, 2.5, 0.0] {
-            crowd.push(skeleton, &[Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(0), rate)))]).unwrap();
+            crowd.push(skeleton, &[Layer::new(clip, LayerTime::Playing(Playback::looping(0.0, rate)))]).unwrap();
             plays.push((rate, duration));
         }
     }

@@ -11,8 +11,10 @@ mod random;
 
 use std::path::Path;
 
+use posse::binding::{UnboundCurves, UnboundTrack};
+use posse::curves::{Curve, Interpolator};
 use posse::import::cocos::{self, ClipFile};
-use posse::{Curve, Error, Interpolator, Library, UnboundCurves, UnboundTrack};
+use posse::{Error, Library};
 use serde_json::Value;
 
 /// Reads a file with a library that has the interpolators `custom` and `custom_bare`.

@@ -3,11 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use glam::{DAffine3, DMat4, DQuat, DVec3};
+use posse::compress::{CompressedLibrary, ErrorBound};
 use posse::import::gltf::{self, Asset};
-use posse::{
-    CompressedLibrary, Crowd, ErrorBound, Evaluator, Layer, LayerTime, Library, Outputs, PackedLibrary, Pose, Poses,
-    Reference, Ticks, Transform, contract,
-};
+use posse::packed::PackedLibrary;
+use posse::{Crowd, Evaluator, Layer, LayerTime, Library, Outputs, Pose, Poses, Reference, Ticks, Transform, contract};
 use serde_json::Value;
 
 use crate::support::displacement::assert_within;

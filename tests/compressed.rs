@@ -4,12 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
+use posse::compress::{CompressedLibrary, ErrorBound, Length};
+use posse::cpu::CpuEngine;
+use posse::curves::{Curve, CurveEasing, Easing, Extrapolation, Interpolation, Target, Timeline, Track};
 use posse::import::gltf;
-use posse::{
-    Clip, ClipId, CompressedLibrary, CpuEngine, Curve, CurveEasing, Easing, Error, ErrorBound, Extrapolation,
-    Interpolation, Joint, Length, Library, PackedLibrary, Reference, RootMotion, RootRotation, Target, Timeline, Track,
-    demo,
-};
+use posse::packed::PackedLibrary;
+use posse::root_motion::{RootMotion, RootRotation};
+use posse::{Clip, ClipId, Error, Joint, Library, Reference, demo};
 
 use crate::support::assert_close::assert_vector;
 use crate::support::build::{clip, curve, degrees, joint, library, one_track, pose_at};
@@ -19,7 +20,7 @@ use crate::support::skip::report_skipped;
 
 /// The bytes of the keys of all clips, in the ordinary packed library and in the compressed one.
 fn bytes(compressed: &CompressedLibrary) -> [usize; 2] {
-    let sum = |bytes: fn(&posse::ClipReport) -> usize| compressed.reports().iter().map(bytes).sum();
+    let sum = |bytes: fn(&posse::compress::ClipReport) -> usize| compressed.reports().iter().map(bytes).sum();
     [sum(|report| report.float_bytes), sum(|report| report.compressed_bytes)]
 }
 
@@ -33,7 +34,8 @@ fn at_a_ten_thousandth_of_the_size_the_keys_of_the_demo_take_a_quarter() {
     assert!(4 * quantized <= float, "{quantized} bytes of {float}");
     // The reports give the difference of the two packed libraries, except for keys that clips share.
     let sizes = [PackedLibrary::new(&library), compressed.pack()].map(|packing| packing.unwrap().size());
-    let saved_of_tables = |report: &posse::ClipReport| report.float_table_bytes - report.compressed_table_bytes;
+    let saved_of_tables =
+        |report: &posse::compress::ClipReport| report.float_table_bytes - report.compressed_table_bytes;
     let saved_bytes = float - quantized + compressed.reports().iter().map(saved_of_tables).sum::<usize>();
     let saved = (sizes[0] - sizes[1]) as f64 / saved_bytes as f64;
     assert!((0.95..1.05).contains(&saved), "{sizes:?} packed, {saved_bytes} reported");
@@ -326,7 +328,7 @@ fn clips_that_share_keys_share_compressed_keys() {
 #[test]
 fn curves_that_cannot_be_quantized_stay_unchanged() {
     let (mut made, skeleton) = library(vec![Joint::default()]);
-    let line = posse::Extrapolation::Linear;
+    let line = posse::curves::Extrapolation::Linear;
     let times: Vec<f64> = (0..9).map(|key| 0.5 + f64::from(key) / 8.0).collect();
     let values: Vec<f64> = (0..27).map(|number| f64::from(number) * 0.37).collect();
     let lines: Curve = curve(Interpolation::Linear, 3, &times, &values).with_extrapolation(line, line);

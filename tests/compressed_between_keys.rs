@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
+use posse::compress::{CompressedLibrary, ErrorBound, Length};
+use posse::curves::{Curve, Interpolation, Target, Timeline, Track};
 use posse::import::gltf;
-use posse::{
-    ClipId, CompressedLibrary, Crowd, Curve, ErrorBound, Evaluator, Interpolation, Layer, LayerTime, Length, Library,
-    Outputs, Property, Reference, Skeleton, Target, Ticks, Timeline, Track, demo,
-};
+use posse::rig::Property;
+use posse::{ClipId, Crowd, Evaluator, Layer, LayerTime, Library, Outputs, Reference, Skeleton, Ticks, demo};
 
 use crate::support::build::{clip, curve, degrees, joint};
 use crate::support::cases::some_of;

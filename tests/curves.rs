@@ -3,11 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use posse::color_bytes;
-use posse::{
-    Clip, ClipId, Crowd, Curve, CurveEasing, Easing, Extrapolation, Interpolation, Interpolator, InterpolatorId, Layer,
-    LayerTime, Library, Outputs, Property, Skeleton, SkeletonId, Target, Ticks, Timeline, Track, UnboundCurves,
+use posse::binding::UnboundCurves;
+use posse::binding::color_bytes;
+use posse::curves::{
+    Curve, CurveEasing, Easing, Extrapolation, Interpolation, Interpolator, InterpolatorId, Target, Timeline, Track,
 };
+use posse::rig::Property;
+use posse::{Clip, ClipId, Crowd, Layer, LayerTime, Library, Outputs, Skeleton, SkeletonId, Ticks};
 use serde_json::{Value, json};
 
 use crate::support::each_engine::each_engine;

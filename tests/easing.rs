@@ -5,11 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
+use posse::curves::{Curve, CurveEasing, Easing, Interpolation, Target, Timeline};
 use posse::low_level::reference::ease;
-use posse::{
-    ClipId, Crowd, Curve, CurveEasing, Easing, Error, Interpolation, Layer, LayerTime, Library, Outputs, Target, Ticks,
-    Timeline,
-};
+use posse::{ClipId, Crowd, Error, Layer, LayerTime, Library, Outputs, Ticks};
 use serde_json::Value;
 
 use crate::support::assert_close::{assert_close, assert_rotation};

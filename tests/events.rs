@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use posse::events::Event;
 use posse::low_level::reference::Events;
-use posse::{Clip, Event, Library, Playback, Player, Skeleton, Ticks, WrapMode};
+use posse::playback::Player;
+use posse::{Clip, Library, Playback, Skeleton, Ticks, WrapMode};
 use serde_json::Value;
 
 use crate::support::skip::report_skipped;
@@ -61,7 +63,7 @@ fn events_are_those_of_the_collected_figures() {
 #[test]
 fn a_player_fires_the_events_that_its_frames_pass() {
     let clip = clip_with_events(1.0, [0.0, 0.25, 0.25, 0.75]);
-    let mut player = Player::new(&clip, Playback::looping(Ticks(0), 2.0), 0.0).unwrap();
+    let mut player = Player::new(&clip, Playback::looping(0.0, 2.0), 0.0).unwrap();
     let frames = |player: &mut Player, dt: &[f64]| -> Vec<Vec<usize>> {
         let fire = |&dt: &f64| {
             player.update(dt);

@@ -172,8 +172,8 @@ fn triangle() -> String {
     format!("Vertices: {vertices}\nPolygonVertexIndex: {}\nGeometryVersion: 124", array(&[0, 1, -3]))
 }
 
-/// A mesh, whose geometry is 4, with a deformer of blend shapes: channels with the names of their shapes, and weights in
-/// percent. The channels are 20 and up.
+/// A mesh, whose geometry is 4, with a deformer of blend shapes: channels with the names of their shapes, and weights
+/// in percent. The channels are 20 and up.
 fn face(deformer: &str, channels: &[(&str, &str, f64)]) -> FbxText {
     let mut file = FbxText::new();
     file.object("Model: 3, \"Model::face\", \"Mesh\"", "Version: 232").connect(3, 0);
@@ -204,7 +204,7 @@ fn channels_of_blend_shapes_become_morph_weights_of_the_mesh() {
     assert_close(&joint.weights, &[0.25, 0.0], "rest");
     assert_eq!(*joint.morph_names, ["smile", "blink"]);
     let [track] = library.clip(asset.clips[0]).tracks.as_slice() else { panic!("one track") };
-    assert_eq!((track.target, track.component), (posse::Target::Weights(0), Some(1)));
+    assert_eq!((track.target, track.component), (posse::curves::Target::Weights(0), Some(1)));
     assert_eq!(track.curve.timeline().times(), [0.0, 1.0]);
     assert_close(track.curve.values(), &[0.0, 0.8], "weights");
 }
@@ -257,7 +257,7 @@ fn weights_are_properties_of_the_mesh_up_to_7_1() {
     assert_close(&joint.weights, &[0.25, 0.0], "rest");
     assert_eq!(*joint.morph_names, ["smile", "blink"]);
     let [track] = library.clip(asset.clips[0]).tracks.as_slice() else { panic!("one track") };
-    assert_eq!((track.target, track.component), (posse::Target::Weights(0), Some(1)));
+    assert_eq!((track.target, track.component), (posse::curves::Target::Weights(0), Some(1)));
     assert_eq!(track.curve.timeline().times(), [0.0, 1.0]);
     assert_close(track.curve.values(), &[0.0, 0.8], "weights");
     let [warning] = asset.warnings.as_slice() else { panic!("{:?}", asset.warnings) };

@@ -4,10 +4,13 @@
 mod on_gpu;
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
+use posse::curves::{Curve, Interpolation, Target, Timeline, Track};
+use posse::ik::{Chain, ChainId, ChainKind, Goal, GoalTarget, GoalWeight};
+use posse::packed::PackedLibrary;
+use posse::parameters::Parameter;
 use posse::{
-    Chain, ChainId, ChainKind, Clip, ClipId, Crowd, Curve, Evaluator, Goal, GoalTarget, GoalWeight, Interpolation,
-    Joint, Layer, LayerTime, Library, Outputs, PackedLibrary, Parameter, Poses, Reference, Skeleton, SkeletonId, Skin,
-    Target, Ticks, Timeline, Track, Transform, contract, glam,
+    Clip, ClipId, Crowd, Evaluator, Joint, Layer, LayerTime, Library, Outputs, Poses, Reference, Skeleton, SkeletonId,
+    Skin, Ticks, Transform, contract, glam,
 };
 
 use crate::support::each_engine::fast_engines;

@@ -1,10 +1,9 @@
 //! Hand-worked cases on every engine.
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
-use posse::{
-    Clip, Crowd, Interpolation, Joint, LayerTime, Library, Outputs, Playback, Property, Skeleton, Skin, Target, Ticks,
-    Track,
-};
+use posse::curves::{Interpolation, Target, Track};
+use posse::rig::Property;
+use posse::{Clip, Crowd, Joint, LayerTime, Library, Outputs, Playback, Skeleton, Skin, Ticks, WrapMode};
 
 use crate::support::assert_close::{assert_close, assert_matrix, assert_rotation, assert_vector};
 use crate::support::build::{clip, curve, degrees, joint, library, one_track, pose, pose_at};
@@ -242,7 +241,7 @@ fn a_playing_layer_loops_forwards_and_backwards() {
         [(10.5, 1.0, 0.5), (12.5, 1.0, 0.5), (10.5, 2.0, 1.0), (10.5, -1.0, 1.5), (9.5, 1.0, 1.5), (99.0, 0.0, 0.0)];
     each_engine(&library, |engine| {
         for (now, rate, time) in cases {
-            let layer = LayerTime::Playing(Playback::looping(start, rate));
+            let layer = LayerTime::Playing(Playback::new(WrapMode::Loop, start, rate));
             let moved = pose(engine, &library, clip, layer, Ticks::from_seconds(now)).local[0].translation;
             assert_vector(moved, [time, 2.0 * time, -time], &format!("{} at {now}, rate {rate}", engine.engine()));
         }
@@ -259,7 +258,7 @@ fn a_month_of_playing_leaves_the_phase_exact() {
     let now = Ticks(month * Ticks::PER_SECOND + Ticks::PER_SECOND / 4);
     each_engine(&library, |engine| {
         for (rate, time) in [(1.0, 0.25), (-1.0, 2.75), (0.5, 0.125)] {
-            let layer = LayerTime::Playing(Playback::looping(Ticks(0), rate));
+            let layer = LayerTime::Playing(Playback::looping(0.0, rate));
             let moved = pose(engine, &library, clip, layer, now).local[0].translation;
             assert!((moved.x - time).abs() < 1e-5, "{} at rate {rate}: {moved}, expected {time}", engine.engine());
         }

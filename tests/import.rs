@@ -11,8 +11,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use glam::{DAffine3, DQuat, DVec3};
+use posse::curves::{Curve, Interpolation, Target, Track};
 use posse::import::gltf::{self, Asset};
-use posse::{Curve, Interpolation, Joint, Library, Target, Track};
+use posse::{Joint, Library};
 use serde_json::{Value, json};
 
 use crate::support::gltf_builder::{GltfBuilder, bytes, load, something_of_everything};

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use posse::contract::compare;
-use posse::{
-    Clip, Crowd, Curve, Error, Evaluator, GpuEngine, Interpolation, Interpolator, Layer, LayerTime, Library, Outputs,
-    Property, Reference, Skeleton, Target, Ticks, Timeline, Track,
-};
+use posse::curves::{Curve, Interpolation, Interpolator, Target, Timeline, Track};
+use posse::gpu::GpuEngine;
+use posse::rig::Property;
+use posse::{Clip, Crowd, Error, Evaluator, Layer, LayerTime, Library, Outputs, Reference, Skeleton, Ticks};
 
 use crate::support::assert_close::assert_close;
 use crate::support::each_engine::each_engine;

@@ -12,10 +12,8 @@ mod singular;
 mod two_bone;
 
 use glam::{DQuat, DVec3};
-use posse::{
-    Chain, ChainId, ChainKind, Crowd, Evaluator, Goal, GoalTarget, GoalWeight, Joint, Library, Outputs, Pose,
-    SkeletonId, Ticks,
-};
+use posse::ik::{Chain, ChainId, ChainKind, Goal, GoalTarget, GoalWeight};
+use posse::{Crowd, Evaluator, Joint, Library, Outputs, Pose, SkeletonId, Ticks};
 
 use crate::support::assert_close::assert_close;
 use crate::support::build::{joint, library};

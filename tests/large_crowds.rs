@@ -1,10 +1,11 @@
 //! Crowds whose results are larger than the caches, so that the CPU engine uses streaming stores.
 
 use glam::{DAffine3, DQuat, DVec3};
+use posse::cpu::{CpuBatch, CpuEngine, InstructionSet};
+use posse::curves::{Interpolation, Target};
 use posse::{
-    AdditiveReference, Clip, CpuBatch, CpuEngine, Crowd, Evaluator, InstructionSet, Interpolation, Joint, Layer,
-    LayerMode, LayerTime, Library, Outputs, Playback, Reference, Skin, SkinFormat, Target, Ticks, Transform, contract,
-    demo,
+    AdditiveReference, Clip, Crowd, Evaluator, Joint, Layer, LayerMode, LayerTime, Library, Outputs, Playback,
+    Reference, Skin, SkinFormat, Ticks, Transform, WrapMode, contract, demo,
 };
 
 use crate::support::build;
@@ -53,7 +54,7 @@ fn dual_quaternions_larger_than_the_caches_are_posed_as_a_small_crowd() {
     let clip = library.clip_ids().next().unwrap();
     let mut large = Crowd::new();
     for instance in 0..INSTANCES as i64 {
-        let time = LayerTime::Playing(Playback::looping(Ticks(-9973 * instance), 1.0));
+        let time = LayerTime::Playing(Playback::new(WrapMode::Loop, Ticks(-9973 * instance), 1.0));
         large.push(skeleton, &[Layer::new(clip, time)]).unwrap();
     }
     assert_posed(&library, &large, SkinFormat::DualQuaternion);
@@ -99,7 +100,7 @@ fn a_crowd_larger_than_the_caches_has_the_same_bits_as_its_parts() {
             let crowd = |instances: std::ops::Range<usize>| {
                 let mut crowd = Crowd::new();
                 for instance in instances {
-                    let time = LayerTime::Playing(Playback::looping(Ticks(-7919 * instance as i64), 1.0));
+                    let time = LayerTime::Playing(Playback::new(WrapMode::Loop, Ticks(-7919 * instance as i64), 1.0));
                     crowd.push(skeleton, &[Layer::new(clip, time)]).unwrap();
                 }
                 crowd
@@ -187,7 +188,7 @@ fn rigs_of_all_sizes_have_the_same_bits_alone_and_beside_others() {
                 for instance in 0..count as i64 {
                     let layer = |offset: i64| {
                         let start = Ticks(-7919 * (instance + offset));
-                        Layer::new(clip, LayerTime::Playing(Playback::looping(start, 1.0)))
+                        Layer::new(clip, LayerTime::Playing(Playback::new(WrapMode::Loop, start, 1.0)))
                     };
                     let [mode, above] = modes;
                     let masked = (instance % 3 == 0).then_some(mask);

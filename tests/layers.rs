@@ -1,10 +1,14 @@
 //! Blending of layers: a hand-worked case for every rule, on every engine.
 
 use glam::{DQuat, DVec3};
+use posse::cpu::CpuEngine;
+use posse::curves::{Curve, Interpolation, Target, Track};
+use posse::packed::PackedLibrary;
+use posse::rig::Property;
+use posse::transitions::{Fade, FadeShape};
 use posse::{
-    AdditiveReference, Clip, ClipId, CpuEngine, Crowd, Curve, Error, Evaluator, Fade, FadeShape, Interpolation, Joint,
-    Layer, LayerMode, LayerTime, Library, Mask, MaskId, Outputs, PackedLibrary, Playback, Pose, Property, Skeleton,
-    SkeletonId, Target, Ticks, Track, Transform, WrapMode,
+    AdditiveReference, Clip, ClipId, Crowd, Error, Evaluator, Joint, Layer, LayerMode, LayerTime, Library, Mask,
+    MaskId, Outputs, Playback, Pose, Skeleton, SkeletonId, Ticks, Transform, WrapMode,
 };
 
 use crate::support::assert_close::{assert_close, assert_rotation, assert_vector};

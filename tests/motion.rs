@@ -19,10 +19,15 @@ mod transitions;
 mod uploads;
 
 use glam::{DQuat, DVec3};
+use posse::curves::{Interpolation, Target, Track};
+use posse::events::Event;
+use posse::packed::PackedLibrary;
+use posse::parameters::Parameter;
+use posse::rig::Property;
+use posse::root_motion::{RootMotion, RootRotation};
 use posse::{
-    Clip, ClipId, Crowd, Evaluator, Event, Interpolation, Joint, Layer, LayerTime, Library, Outputs, PackedLibrary,
-    Parameter, Property, Reference, RootMotion, RootRotation, Skeleton, SkeletonId, Step, Target, Ticks, Track,
-    Transform, contract,
+    Clip, ClipId, Crowd, Evaluator, Joint, Layer, LayerTime, Library, Outputs, Reference, Skeleton, SkeletonId, Step,
+    Ticks, Transform, contract,
 };
 
 use crate::support::build::{curve, degrees};

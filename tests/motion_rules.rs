@@ -8,9 +8,11 @@ mod sync;
 mod transitions;
 
 use glam::DQuat;
+use posse::curves::{Interpolation, Target, Track};
+use posse::parameters::Parameter;
+use posse::transitions::Transition;
 use posse::{
-    Clip, ClipId, Crowd, Evaluator, Interpolation, Layer, LayerTime, Library, Outputs, Parameter, Playback, Pose,
-    SkeletonId, Target, Ticks, Track, Transition, WrapMode,
+    Clip, ClipId, Crowd, Evaluator, Layer, LayerTime, Library, Outputs, Playback, Pose, SkeletonId, Ticks, WrapMode,
 };
 
 use crate::support::assert_close::assert_close;
@@ -46,7 +48,7 @@ impl Rig {
         self.add(Target::Rotation(0), curve(Interpolation::Linear, 4, &[0.0, 1.0], keys.as_flattened()))
     }
 
-    fn add(&mut self, target: Target, curve: posse::Curve) -> ClipId {
+    fn add(&mut self, target: Target, curve: posse::curves::Curve) -> ClipId {
         let clip = Clip::new(None, self.skeleton, vec![Track::new(target, curve)]);
         self.library.add_clip(clip).unwrap()
     }

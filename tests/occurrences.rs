@@ -5,10 +5,9 @@ mod random;
 /// More events than a list has room for.
 mod room;
 
-use posse::{
-    Clip, ClipId, Crowd, Event, EventList, Fade, FadeShape, Layer, LayerTime, Library, Occurrence, Playback, Skeleton,
-    SkeletonId, Step, Ticks, WrapMode,
-};
+use posse::events::{Event, EventList, Occurrence};
+use posse::transitions::{Fade, FadeShape};
+use posse::{Clip, ClipId, Crowd, Layer, LayerTime, Library, Playback, Skeleton, SkeletonId, Step, Ticks, WrapMode};
 
 use crate::support::each_engine::each_engine;
 
@@ -248,7 +247,7 @@ fn events_at_whole_seconds_are_exact_for_any_clip_length() {
         let expected = (length * f64::from(*passes)).round() as i64 * SECOND;
         // 84,000 s are whole passes of all these clips. Thirty times 84,000 s are almost a month.
         for start in [0, -30 * 84_000 * SECOND] {
-            let layer = layer(LayerTime::Playing(Playback::looping(Ticks(start), 1.0)));
+            let layer = layer(LayerTime::Playing(Playback::new(WrapMode::Loop, Ticks(start), 1.0)));
             let clip = (*length, std::slice::from_ref(length));
             cases.push(Case { clip, layer, step: tick(expected - 1), expected: Vec::new() });
             cases.push(Case { clip, layer, step: tick(expected), expected: vec![(expected, 0)] });
@@ -370,7 +369,7 @@ fn events_of_a_clip_can_be_replaced() {
     // A refused list leaves the events unchanged.
     assert_eq!(library.set_events(ids[0], vec![event(0.25), event(0.5)]).unwrap(), [event(0.75)]);
     let mut crowd = Crowd::new();
-    crowd.push(skeleton, &[Layer::new(ids[0], LayerTime::Playing(Playback::looping(Ticks(0), 1.0)))]).unwrap();
+    crowd.push(skeleton, &[Layer::new(ids[0], LayerTime::Playing(Playback::looping(0.0, 1.0)))]).unwrap();
     each_engine(&library, |engine| {
         let found = engine.evaluate_events(&crowd, step(0.0, 1.0), 10).unwrap();
         let reached = |tick, event| Occurrence { tick, instance: 0, layer: 0, event };

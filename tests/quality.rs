@@ -5,8 +5,9 @@ mod foot_lock;
 mod real;
 
 use glam::{DQuat, DVec3};
+use posse::curves::{Interpolation, Target};
 use posse::quality::{FeetQuality, FootContacts, GroundLevel, MotionQuality};
-use posse::{ClipId, Interpolation, Joint, Library, SkeletonId, Target};
+use posse::{ClipId, Joint, Library, SkeletonId};
 
 use crate::support::build;
 

@@ -2,11 +2,14 @@
 
 use std::collections::HashSet;
 
-use posse::{
-    ChainKind, Clip, CompressedLibrary, CpuEngine, Crowd, ErrorBound, Evaluator, Fade, Goal, GoalTarget, GoalWeight,
-    Layer, LayerMode, LayerTime, Library, Outputs, PackedLibrary, Poses, Reference, Target, Ticks, Track,
-    TransitionKind, WeightDriver, contract,
-};
+use posse::compress::{CompressedLibrary, ErrorBound};
+use posse::cpu::CpuEngine;
+use posse::curves::{Target, Track};
+use posse::ik::{ChainKind, Goal, GoalTarget, GoalWeight};
+use posse::packed::PackedLibrary;
+use posse::parameters::WeightDriver;
+use posse::transitions::{Fade, TransitionKind};
+use posse::{Clip, Crowd, Evaluator, Layer, LayerMode, LayerTime, Library, Outputs, Poses, Reference, Ticks, contract};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;

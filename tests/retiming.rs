@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use glam::DVec3;
-use posse::{
-    Clip, ClipId, CompressedLibrary, Curve, CurveEasing, Easing, ErrorBound, Extrapolation, Interpolation, Joint,
-    Length, Library, Reference, Target, Timeline, Track,
-};
+use posse::compress::{CompressedLibrary, ErrorBound, Length};
+use posse::curves::{Curve, CurveEasing, Easing, Extrapolation, Interpolation, Target, Timeline, Track};
+use posse::{Clip, ClipId, Joint, Library, Reference};
 use proptest::prelude::*;
 
 use crate::support::build::{clip, curve, degrees, joint, library, one_track, pose_at};

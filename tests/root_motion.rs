@@ -6,9 +6,11 @@ mod crowds;
 mod mixed;
 
 use glam::{DAffine3, DQuat, DVec3};
+use posse::curves::{Interpolation, Target, Track};
+use posse::root_motion::{Motion, RootMotion, RootRotation};
 use posse::{
-    Clip, ClipId, Crowd, Error, Interpolation, Joint, Layer, LayerTime, Library, Motion, Outputs, Playback, Pose,
-    RootMotion, RootRotation, SkeletonId, Step, Target, Ticks, Track, Transform, WrapMode,
+    Clip, ClipId, Crowd, Error, Joint, Layer, LayerTime, Library, Outputs, Playback, Pose, SkeletonId, Step, Ticks,
+    Transform, WrapMode,
 };
 
 use crate::support::assert_close::{assert_rotation, assert_vector};

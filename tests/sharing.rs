@@ -7,11 +7,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use glam::{DAffine3, DVec3};
+use posse::binding::{Sharing, SharingIssueKind};
+use posse::curves::{Curve, Interpolation, Target, Timeline, Track};
+use posse::events::Event;
 use posse::import::gltf;
-use posse::{
-    Clip, ClipId, Curve, Error, Event, Interpolation, Joint, Library, Property, RootMotion, RootRotation, Sharing,
-    SharingIssueKind, Skeleton, SkeletonId, Target, Timeline, Track, Transform, WrapMode,
-};
+use posse::rig::Property;
+use posse::root_motion::{RootMotion, RootRotation};
+use posse::{Clip, ClipId, Error, Joint, Library, Skeleton, SkeletonId, Transform, WrapMode};
 
 use crate::support::assert_close::{assert_rotation, assert_vector};
 use crate::support::build::{curve, degrees, pose_at};

@@ -5,10 +5,12 @@
 mod uniform_scale;
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
+use posse::cpu::{CpuEngine, InstructionSet};
+use posse::gpu::GpuCrowd;
 use posse::low_level::skin_format;
+use posse::packed::PackedLibrary;
 use posse::{
-    CpuEngine, Crowd, Evaluator, GpuCrowd, InstructionSet, Joint, Library, Outputs, PackedLibrary, Reference, Skeleton,
-    Skin, SkinFormat, Ticks, Transform, contract,
+    Crowd, Evaluator, Joint, Library, Outputs, Reference, Skeleton, Skin, SkinFormat, Ticks, Transform, contract,
 };
 use proptest::prelude::*;
 

@@ -264,7 +264,7 @@ fn fingers_and_a_face_beside_a_body_without_them_are_read() {
         let (library, asset) = import(&npz(arrays), None).unwrap();
         let tracks = library.clip(asset.clip.unwrap()).tracks.iter();
         let joints = tracks.filter(|track| track.curve.value(0)[0] > 0.7).map(|track| match track.target {
-            posse::Target::Rotation(joint) => joint,
+            posse::curves::Target::Rotation(joint) => joint,
             other => panic!("{other:?}"),
         });
         let without_hands = warnings(&asset).iter().any(|text| text.contains("left_hand and right_hand of SMPL"));

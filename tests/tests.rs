@@ -64,6 +64,8 @@ mod motion_rules;
 /// Numbers of libraries and crowds, replaced by others within their ranges and beyond, on the reference and the CPU
 /// engine.
 mod mutated;
+/// Names that stay few.
+mod names;
 /// Events that layers reach between two ticks: hand-worked, tick by tick, and random cases, on every engine.
 mod occurrences;
 /// The quality of motion: contacts of feet and measures of clips, hand-worked and on real captures.

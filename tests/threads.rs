@@ -2,9 +2,9 @@
 
 use std::thread;
 
-use posse::{
-    CpuBatch, CpuEngine, Crowd, Layer, LayerTime, Library, Outputs, Parameter, Playback, Ticks, WrapMode, demo,
-};
+use posse::cpu::{CpuBatch, CpuEngine};
+use posse::parameters::Parameter;
+use posse::{Crowd, Layer, LayerTime, Library, Outputs, Playback, Ticks, WrapMode, demo};
 
 /// The bits of all outputs of a batch.
 fn bits(batch: &CpuBatch) -> Vec<u32> {
@@ -34,7 +34,7 @@ fn many_skeletons(skeletons: usize, instances: usize) -> (Library, Crowd) {
     let mut crowd = Crowd::new();
     for instance in 0..instances {
         let clip = clips[instance % clips.len()];
-        let time = LayerTime::Playing(Playback::looping(Ticks(-9973 * instance as i64), 1.0));
+        let time = LayerTime::Playing(Playback::new(WrapMode::Loop, Ticks(-9973 * instance as i64), 1.0));
         crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, time)]).unwrap();
     }
     (library, crowd)
@@ -131,8 +131,9 @@ fn large_keys() -> (Library, Crowd) {
     for instance in 0..1200 {
         let skeleton = instance * 7 % 9;
         let clip = clips[2 * skeleton + instance / 9 % 2];
-        let playing =
-            |clip| Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(-9973 * instance as i64), 1.0)));
+        let playing = |clip| {
+            Layer::new(clip, LayerTime::Playing(Playback::new(WrapMode::Loop, Ticks(-9973 * instance as i64), 1.0)))
+        };
         let layers = match skeleton % 3 {
             1 => vec![playing(clip)],
             0 => vec![playing(clip), Layer { weight: 0.5, ..playing(clips[2 * skeleton]) }],

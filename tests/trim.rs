@@ -2,9 +2,12 @@
 
 use std::cell::Cell;
 
+use posse::compress::CompressedLibrary;
+use posse::cpu::CpuEngine;
+use posse::packed::PackedLibrary;
 use posse::{
-    Clip, ClipId, CompressedLibrary, CpuEngine, Crowd, Evaluator, Layer, LayerTime, Library, Outputs, PackedLibrary,
-    Playback, Reference, SkinFormat, Ticks, contract, demo,
+    Clip, ClipId, Crowd, Evaluator, Layer, LayerTime, Library, Outputs, Playback, Reference, SkinFormat, Ticks,
+    contract, demo,
 };
 use proptest::prelude::*;
 
@@ -114,7 +117,7 @@ fn a_crowd_plays_a_clip_part_by_part_on_every_engine() {
     let duration = whole.clip(walk).duration();
     let mut crowd = Crowd::new();
     for instance in 0..5 {
-        let play = Playback::looping(Ticks::from_seconds(-0.01 * f64::from(instance)), 1.0);
+        let play = Playback::looping(-0.01 * f64::from(instance), 1.0);
         crowd.push(whole.clip(walk).skeleton, &[Layer::new(walk, LayerTime::Playing(play))]).unwrap();
     }
     let outputs = Outputs { root_motion: false, ..Outputs::ALL };

@@ -8,11 +8,10 @@ mod rates;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use posse::curves::{Interpolation, Target, Track};
 use posse::low_level::reference::{phase, played};
-use posse::{
-    Clip, ClipId, Crowd, Interpolation, Joint, Layer, LayerTime, Library, Outputs, Playback, Player, Target, Ticks,
-    Track, WrapMode, clip_time,
-};
+use posse::playback::{Player, clip_time};
+use posse::{Clip, ClipId, Crowd, Joint, Layer, LayerTime, Library, Outputs, Playback, Ticks, WrapMode};
 use serde_json::Value;
 
 use crate::support::build::{curve, library};

@@ -3,11 +3,9 @@
 use std::f64::consts::TAU;
 use std::sync::Arc;
 
+use posse::curves::{Curve, Interpolation, Target, Timeline, Track};
 use posse::glam::{DQuat, DVec3};
-use posse::{
-    Clip, ClipId, Crowd, Curve, Error, Evaluator, Interpolation, Layer, LayerTime, Library, Outputs, Pose, Reference,
-    Target, Ticks, Timeline, Track,
-};
+use posse::{Clip, ClipId, Crowd, Error, Evaluator, Layer, LayerTime, Library, Outputs, Pose, Reference, Ticks};
 
 use super::gaits::Gait;
 use super::legs::{Leg, Pelvis, find_joint};

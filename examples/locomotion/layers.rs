@@ -1,6 +1,7 @@
 //! The layers of a character, and the parameters that drive them.
 
-use posse::{BlendSpace, Error, Layer, LayerTime, Library, Playback, Ticks, WeightDriver, WrapMode};
+use posse::parameters::{BlendSpace, WeightDriver};
+use posse::{Error, Layer, LayerTime, Library, Playback, Ticks, WrapMode};
 
 use super::gaits::Gaits;
 
@@ -36,13 +37,13 @@ impl Layers {
             Layer { driver, ..Layer::new(clip, time) }
         });
         let moving = moving.collect();
-        let standing = vec![Layer::new(gaits.idle, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)))];
+        let standing = vec![Layer::new(gaits.idle, LayerTime::Playing(Playback::looping(0.0, 1.0)))];
         Ok(Self { moving, standing })
     }
 
     /// The layers of a character that moves, without synchronisation: each gait plays on from a start at its own rate.
     pub fn apart(&self, start: Ticks) -> Vec<Layer> {
-        let time = LayerTime::Playing(Playback::looping(start, 1.0));
+        let time = LayerTime::Playing(Playback::new(WrapMode::Loop, start, 1.0));
         self.moving.iter().map(|layer| Layer { time, ..*layer }).collect()
     }
 }

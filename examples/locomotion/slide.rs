@@ -5,8 +5,9 @@
 //! ground, and no change of the lower foot is nearer than a tenth of a cycle. The slide is the mean speed of its ball
 //! over the ground, from frame to frame.
 
+use posse::cpu::CpuEngine;
 use posse::glam::{DVec2, DVec3};
-use posse::{CpuEngine, Crowd, Error, Layer, Library, Outputs, Ticks};
+use posse::{Crowd, Error, Layer, Library, Outputs, Ticks};
 
 use super::RATE;
 use super::feet::GROUND;

@@ -1,8 +1,7 @@
 //! The characters on the GPU.
 
-use posse::{
-    AdapterKind, Crowd, CrowdOptions, GpuContext, GpuCrowd, GpuLibrary, Library, Outputs, PackedLibrary, Step, Ticks,
-};
+use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary};
+use posse::{Crowd, CrowdOptions, Library, Outputs, Step, Ticks};
 
 use super::RATE;
 use super::gaits::Gaits;
@@ -39,7 +38,7 @@ impl SteeredCrowd {
             crowd.push(gaits.skeleton, &layers.moving)?;
         }
         let gpu = GpuContext::new(AdapterKind::Any)?;
-        let gpu_library = GpuLibrary::new(&gpu, PackedLibrary::new(&library)?)?;
+        let gpu_library = GpuLibrary::new(&gpu, &library)?;
         let transitions = stops::transitions(instances);
         let options = CrowdOptions { parameters: layers::PARAMETERS, transitions, ..CrowdOptions::NONE };
         let gpu_crowd = GpuCrowd::with_options(&gpu_library, &crowd, Outputs::SKIN, options)?;

@@ -1,7 +1,8 @@
 //! The kernels that steer the characters, and their buffers.
 
+use posse::gpu::{GpuContext, GpuCrowd};
+use posse::wgpu;
 use posse::wgpu::util::DeviceExt;
-use posse::{GpuContext, GpuCrowd, wgpu};
 
 use super::RATE;
 use super::gaits::{Gait, Gaits};

@@ -1,6 +1,8 @@
 //! Characters that stop, stand for a while, and go on.
 
-use posse::{NewTransition, Parameter, Ticks};
+use posse::Ticks;
+use posse::parameters::Parameter;
+use posse::transitions::NewTransition;
 
 use super::layers;
 use super::output::Outcome;
@@ -48,10 +50,7 @@ impl SteeredCrowd {
             self.crowd.set_parameters(instance, own?)?;
             let next = if stands { &self.layers.standing } else { &self.layers.moving };
             let new = NewTransition::new(instance, next, now);
-            let outcome = self.gpu_crowd.transition(&self.gpu_library, &self.library, &mut self.crowd, &new)?;
-            if !outcome.is_replaced() {
-                return Err("there is no room for one more transition".into());
-            }
+            self.gpu_crowd.transition(&self.gpu_library, &self.library, &mut self.crowd, &new)?;
             self.steering.set_stopped(&self.gpu.queue, instance, stands);
             self.standing = if stands { self.standing + 1 } else { self.standing - 1 };
         }

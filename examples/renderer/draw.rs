@@ -1,6 +1,6 @@
 //! Draws a crowd: the mesh once per instance, moved by the skin matrices in the buffer that posse writes.
 
-use posse::GpuCrowd;
+use posse::gpu::GpuCrowd;
 use wgpu::util::DeviceExt;
 
 use super::figure::{Figure, Vertex};

@@ -6,7 +6,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use posse::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary, Outputs, PackedLibrary, Ticks};
+use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary};
+use posse::{Outputs, Ticks};
 
 use draw::{CrowdDrawing, DEPTH, Look, Target};
 use figure::Figure;
@@ -60,7 +61,7 @@ pub fn render(
 ) -> Outcome<Picture> {
     let GpuContext { device, queue, .. } = gpu;
     // Once. A game engine already has the targets and the camera.
-    let library = GpuLibrary::new(gpu, PackedLibrary::new(&scene.library)?)?;
+    let library = GpuLibrary::new(gpu, &scene.library)?;
     let crowd = GpuCrowd::new(&library, &scene.crowd, Outputs::SKIN)?;
     let target = Target { format: wgpu::TextureFormat::Rgba8UnormSrgb, samples };
     let drawing = CrowdDrawing::new(device, scene, figure, &crowd, target, look);

@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 use glam::{Affine3A, Mat4, Quat, Vec3, Vec4};
-use posse::{Crowd, Error, Layer, LayerMode, LayerTime, Library, Mask, Playback, Skeleton, Ticks, demo};
+use posse::{Crowd, Error, Layer, LayerMode, LayerTime, Library, Mask, Playback, Skeleton, Ticks, WrapMode, demo};
 
 /// A crowd of the built-in rig on the ground, and a camera.
 pub struct Scene {
@@ -158,12 +158,12 @@ impl Scene {
             let clip =
                 self.library.find_clip(clip).ok_or_else(|| Error::Usage(format!("the demo has a clip {clip}")))?;
             let rate = self.library.clip(clip).duration() / cycle;
-            Ok(Layer { weight, ..Layer::new(clip, LayerTime::Playing(Playback::looping(start, rate))) })
+            Ok(Layer { weight, ..Layer::new(clip, LayerTime::Playing(Playback::new(WrapMode::Loop, start, rate))) })
         };
         let mut layers = vec![layer("walk", 1.0 - effort)?, layer("run", effort)?];
         if waves {
             let wave = layer("wave", 1.0)?;
-            let time = LayerTime::Playing(Playback::looping(start, 1.0));
+            let time = LayerTime::Playing(Playback::new(WrapMode::Loop, start, 1.0));
             layers.push(Layer { time, mode: LayerMode::Override, mask: self.library.mask_ids().next(), ..wave });
         }
         let skeleton = self.library.clip(layers[0].clip).skeleton;

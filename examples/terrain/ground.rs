@@ -1,7 +1,8 @@
 //! The kernel that puts the feet on the ground, and its buffers.
 
+use posse::gpu::{GpuContext, GpuCrowd};
+use posse::wgpu;
 use posse::wgpu::util::DeviceExt;
-use posse::{GpuContext, GpuCrowd, wgpu};
 
 use super::hills::Hills;
 use super::output::Outcome;

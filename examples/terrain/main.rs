@@ -42,7 +42,8 @@ mod walkers;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use posse::{AdapterKind, CrowdOptions, GpuContext, GpuCrowd, GpuEngine, Library, Outputs, Ticks};
+use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuEngine};
+use posse::{CrowdOptions, Library, Outputs, Ticks};
 
 use arguments::number;
 use ground::Ground;

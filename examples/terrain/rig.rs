@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use posse::{
-    Chain, ChainKind, Clip, Crowd, Curve, Error, Goal, GoalTarget, Interpolation, Joint, Layer, LayerMode, LayerTime,
-    Library, Skeleton, SkeletonId, Skin, Target, Timeline, Track, WrapMode, glam::DAffine3,
-};
+use posse::curves::{Curve, Interpolation, Target, Timeline, Track};
+use posse::glam::DAffine3;
+use posse::ik::{Chain, ChainKind, Goal, GoalTarget};
+use posse::{Clip, Crowd, Error, Joint, Layer, LayerMode, LayerTime, Library, Skeleton, SkeletonId, Skin, WrapMode};
 
 use super::clips;
 use super::gaits::{Gait, WALK};

@@ -1,8 +1,9 @@
 //! Documents of Cocos Creator, made of bytes as a program would make them.
 
 use arbitrary::{Result, Unstructured};
+use posse::WrapMode;
+use posse::curves::Easing;
 use posse::import::cocos::{CurveData, Document, Keys, color, grey, quat, rect, size, spline, vec2, vec3, vec4};
-use posse::{Easing, WrapMode};
 use serde_json::{Value, json};
 
 use crate::numbers;

@@ -1,8 +1,9 @@
 //! The CPU engine against the reference.
 
-use posse::{
-    CpuEngine, Crowd, Curve, Evaluator, Library, Outputs, Reference, SkinFormat, Step, Ticks, UnboundClip, contract,
-};
+use posse::binding::UnboundClip;
+use posse::cpu::CpuEngine;
+use posse::curves::Curve;
+use posse::{Crowd, Evaluator, Library, Outputs, Reference, SkinFormat, Step, Ticks, contract};
 
 use crate::cocos_check;
 
@@ -28,7 +29,7 @@ pub fn is_everyday(library: &Library) -> bool {
     let small_curve = |curve: &Curve| {
         let times = curve.timeline().times();
         let keys = 0..times.len();
-        let cubic = curve.interpolation() == posse::Interpolation::CubicSpline;
+        let cubic = curve.interpolation() == posse::curves::Interpolation::CubicSpline;
         curve.values().iter().all(|&number| small(number))
             && times.iter().all(|&time| small(time))
             && (!cubic

@@ -1,11 +1,11 @@
 //! The poses of retargeted clips: joints with exact tracks turn as their partners do.
 
 use glam::DQuat;
+use posse::curves::{Curve, Extrapolation, Interpolation, Target};
 use posse::low_level::reference::value;
+use posse::retarget::{JointMap, JointPair, ReferencePose, RetargetOptions, RetargetedClip, Retargeting, TrackMethod};
 use posse::{
-    Clip, ClipId, Crowd, Curve, Evaluator, Extrapolation, Interpolation, JointMap, JointPair, Layer, LayerTime,
-    Library, Outputs, Reference, ReferencePose, RetargetOptions, RetargetedClip, Retargeting, Skeleton, SkeletonId,
-    Target, Ticks, TrackMethod,
+    Clip, ClipId, Crowd, Evaluator, Layer, LayerTime, Library, Outputs, Reference, Skeleton, SkeletonId, Ticks,
 };
 
 /// The largest angle in radians by which a joint whose tracks are all exact may miss its place.

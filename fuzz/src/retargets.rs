@@ -5,10 +5,12 @@ use std::path::Path;
 use arbitrary::{Result, Unstructured};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use posse::export::gltf::Document;
-use posse::{
-    ClipId, Error, Facing, Ground, Joint, JointMap, JointPair, Library, MatchedBy, ReferencePose, RetargetOptions,
-    Retargeting, RootMotion, RootTranslation, Skeleton, SkeletonId, Skin, TrackMethod, import,
+use posse::retarget::{
+    Facing, Ground, JointMap, JointPair, MatchedBy, ReferencePose, RetargetOptions, Retargeting, RootTranslation,
+    TrackMethod,
 };
+use posse::root_motion::RootMotion;
+use posse::{ClipId, Error, Joint, Library, Skeleton, SkeletonId, Skin, import};
 
 use crate::{engines, numbers, promise, retargeted_poses, scenes};
 
@@ -114,7 +116,7 @@ impl Case {
         let tracks = |clip: ClipId| self.library.clip(clip).tracks.iter();
         let given: usize =
             self.clips.iter().flat_map(|&clip| tracks(clip)).map(|track| track.curve.timeline().len()).sum();
-        let sampled = |track: &posse::RetargetedTrack| match track.method {
+        let sampled = |track: &posse::retarget::RetargetedTrack| match track.method {
             TrackMethod::Resampled { keys, .. } => keys,
             TrackMethod::Exact | TrackMethod::Constant => 0,
         };

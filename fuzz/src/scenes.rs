@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use arbitrary::{Result, Unstructured};
 use glam::{DQuat, DVec3};
-use posse::{
-    Clip, Curve, CurveEasing, Easing, Extrapolation, Interpolation, Joint, Library, Skeleton, SkeletonId, Skin, Target,
-    Timeline, Track, Transform,
-};
+use posse::curves::{Curve, CurveEasing, Easing, Extrapolation, Interpolation, Target, Timeline, Track};
+use posse::{Clip, Joint, Library, Skeleton, SkeletonId, Skin, Transform};
 
 use crate::numbers;
 

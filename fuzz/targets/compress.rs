@@ -5,7 +5,9 @@
 
 use arbitrary::Unstructured;
 use libfuzzer_sys::fuzz_target;
-use posse::{CompressedLibrary, CpuEngine, ErrorBound, Length, contract};
+use posse::compress::{CompressedLibrary, ErrorBound, Length};
+use posse::contract;
+use posse::cpu::CpuEngine;
 use posse_fuzz::{displacement, engines, scenes, write_seeds_if_asked};
 
 fuzz_target!(init: write_seeds_if_asked("compress"), |data: &[u8]| {

@@ -7,8 +7,9 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
+use posse::cpu::CpuEngine;
 use posse::low_level::test_support::read_crowd_with;
-use posse::{CpuEngine, Library, Step, Ticks};
+use posse::{Library, Step, Ticks};
 use posse_fuzz::{engines, figure, promise, write_seeds_if_asked};
 
 /// The most instances that are posed.

@@ -30,7 +30,7 @@ struct Mark {
     /// The number of jumps from the end of the played part to its start, less those the other way, since the start of
     /// the play; negative before the start. Beyond 2^31 the lowest bits, so that differences up to 2^31 are right. A
     /// part without length has none.
-    laps: i32,
+    loops: i32,
 }
 
 /// Seconds from `b` to `a`. The high parts are subtracted first: if they are near each other, they cancel without
@@ -131,22 +131,22 @@ fn phase_position(layer: LayerRecord, played: Passes, played_backwards: bool) ->
     // Ping-pong has no jump except at the start: a repeat count of 0 jumps to the end as soon as it moves.
     let ping_pong = (layer.clock & CLOCK_PING_PONG) != 0u;
     let stuck = whole && passes.count == 0u && !passes.many;
-    var laps = select(pass_index, select(0, -1, stuck), ping_pong);
+    var loops = select(pass_index, select(0, -1, stuck), ping_pong);
     if backwards {
         position = phase_subtract(length, position);
-        laps = -1 - laps;
+        loops = -1 - loops;
     }
     let turned = ping_pong && !stuck && (pass_index & 1) == 1;
     if turned != ((layer.clock & CLOCK_REVERSE) != 0u) {
         position = phase_subtract(length, position);
     }
     if (layer.clock & CLOCK_REVERSE) != 0u {
-        laps = -laps;
+        loops = -loops;
     }
     if all(length == vec2(0u)) {
-        laps = 0;
+        loops = 0;
     }
-    return Mark(phase_add(position, vec2(layer.part_start_low, layer.part_start_high)), laps);
+    return Mark(phase_add(position, vec2(layer.part_start_low, layer.part_start_high)), loops);
 }
 
 /// The seconds of a position in the clip's units.

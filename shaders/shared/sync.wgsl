@@ -44,7 +44,7 @@ fn sync_shift(number: vec2<u32>, bits: u32) -> vec2<u32> {
     return vec2(number.x << bits, (number.y << bits) | (number.x >> (32u - bits)));
 }
 
-/// The position of a synchronised layer, from that of its leader. The laps are those of the layer: a jump of the leader
+/// The position of a synchronised layer, from that of its leader. The loops are those of the layer: a jump of the leader
 /// is a jump of the layer, and the layer jumps where the map wraps.
 fn sync_follow(drive: DriveRecord, lead: Mark) -> Mark {
     let lead_length = vec2(drive.lead.length_low, drive.lead.length_high);
@@ -78,7 +78,7 @@ fn sync_follow(drive: DriveRecord, lead: Mark) -> Mark {
         position = length;
     }
     through = through || !phase_less(position, length);
-    var laps = lead.laps - select(0, 1, before);
+    var loops = lead.loops - select(0, 1, before);
     // A leader at its end has its follower at the end, too, and not at the start of the next pass.
     let end = all(lead.position == lead_length) && !before && all(position == length);
     if through && !end {
@@ -86,9 +86,9 @@ fn sync_follow(drive: DriveRecord, lead: Mark) -> Mark {
         if drive.lead_marks != NONE && sync_is_near(position, vec2(0u)) {
             position = vec2(0u);
         }
-        laps += 1;
+        loops += 1;
     }
-    return Mark(position, laps);
+    return Mark(position, loops);
 }
 
 /// True if two positions are so near each other that rounding can be their difference.

@@ -45,22 +45,22 @@ pub struct BakedClip {
     pub frames: usize,
     /// The names and shapes of the arrays, in the order of [`BakeOptions::arrays`].
     pub shapes: Vec<ArrayShape>,
-    /// The numbers of each array: those of one frame after the other.
+    /// The numbers of each array, frame after frame.
     pub numbers: Vec<Vec<f32>>,
 }
 
 /// An array of a [`BakedClip`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArrayView<'a> {
-    /// The lengths of the axes: frames, and those of [`ArrayShape::shape`], for example joints and 3.
+    /// The lengths of the axes: frames, and the axes of [`ArrayShape::shape`], for example joints and 3.
     pub shape: Vec<usize>,
     /// The numbers, the last axis fastest.
     pub data: &'a [f32],
 }
 
 impl BakedClip {
-    /// The array of a kind, the first one if a skeleton has several skins. `None` for a kind that was not asked for, and
-    /// for [`ArrayKind::Skin`] of a skeleton without skins.
+    /// The array of a kind, the first one if a skeleton has several skins. `None` for a kind that was not asked for,
+    /// and for [`ArrayKind::Skin`] of a skeleton without skins.
     pub fn array(&self, kind: ArrayKind) -> Option<ArrayView<'_>> {
         let index = self.shapes.iter().position(|array| array.kind == kind)?;
         let shape = std::iter::once(self.frames).chain(self.shapes[index].shape.iter().copied()).collect();
@@ -70,17 +70,20 @@ impl BakedClip {
 
 /// Computes a clip at a frame rate as arrays of `f32`.
 ///
-/// The engine is that of the library, with the clip. Its threads share the work. All frames are in memory at the end.
+/// The engine belongs to the library, and has the clip. Its threads share the work. All frames are in memory at the
+/// end.
 ///
 /// # Errors
 /// * [`Error::Usage`] for a rate or a scale that is not above 0, a joint that does not exist or is listed twice,
 ///   [`ArrayKind::Contact`] (see [`FootContacts`](crate::quality::FootContacts)), and an engine without the clip.
-/// * [`Error::Limit`] for more than [`MAX_FRAMES`](crate::bake::MAX_FRAMES) frames, or arrays of more than 2^32 numbers.
+/// * [`Error::Limit`] for more than [`MAX_FRAMES`](crate::bake::MAX_FRAMES) frames, or arrays of more than 2^32
+///   numbers.
 ///
 /// # Examples
 /// ```
 /// use posse::bake::{self, ArrayKind, BakeOptions};
-/// use posse::{CpuEngine, demo};
+/// use posse::cpu::CpuEngine;
+/// use posse::demo;
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let library = demo::library()?;

@@ -16,11 +16,11 @@ use crate::retarget::feet::Foot;
 /// The name and the shape of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArrayShape {
-    /// The name: that of the kind, and the index of the skin if there are several, for example `skin_1`.
+    /// The name: the name of the kind, and the index of the skin if there are several, for example `skin_1`.
     pub name: String,
     /// The kind.
     pub kind: ArrayKind,
-    /// The lengths of the axes after that of moments, for example joints and 3.
+    /// The lengths of the axes after the axis of moments, for example joints and 3.
     pub shape: Vec<usize>,
 }
 
@@ -47,11 +47,11 @@ pub struct ArrayLayout {
     pub(super) roots: Vec<bool>,
     /// The rotation of the first joint in model space at rest.
     pub(super) rest_rotation: DQuat,
-    pub(super) space: Space,
+    pub(super) space: ResultSpace,
     pub(super) chain: RotationChain,
-    /// The matrices of each skin among those of all skins.
+    /// The matrices of each skin among the matrices of all skins.
     pub(super) skins: Vec<Range<usize>>,
-    /// The weights of a pose in the order of the nodes, or those that are selected.
+    /// The weights of a pose in the order of the nodes, or the selected ones.
     pub(super) weights: Vec<usize>,
     /// Their names, if there is an array of them.
     weight_names: Vec<String>,
@@ -114,7 +114,7 @@ impl ArrayLayout {
             roots: translations.iter().map(|&joint| model.joints()[joint].parent.is_none()).collect(),
             translations,
             rest_rotation: joints.first().map_or(DQuat::IDENTITY, |&first| rest_rotation(model, first)),
-            space: Space { up: request.up, scale: request.scale, order: request.quaternions },
+            space: ResultSpace { up: request.up, scale: request.scale, order: request.quaternions },
             chain: RotationChain::new(model, rotated),
             numbers: OutputLayout::new(counts, outputs),
             joints,
@@ -296,13 +296,13 @@ fn parents(skeleton: &Skeleton, joints: &[usize]) -> Vec<Option<usize>> {
 
 /// The space of results.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Space {
+pub struct ResultSpace {
     pub up: UpAxis,
     pub scale: f64,
     pub order: QuaternionOrder,
 }
 
-impl Space {
+impl ResultSpace {
     /// A direction or an angular velocity: turned.
     #[inline(always)]
     pub fn turn(&self, vector: [f64; 3]) -> [f64; 3] {

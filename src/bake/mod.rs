@@ -12,7 +12,8 @@
 //! # Examples
 //! ```
 //! use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest, FrameGrid};
-//! use posse::{CpuEngine, demo};
+//! use posse::cpu::CpuEngine;
+//! use posse::demo;
 //!
 //! # fn main() -> Result<(), posse::Error> {
 //! let library = demo::library()?;

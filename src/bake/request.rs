@@ -89,7 +89,7 @@ impl ArrayRequest {
     }
 }
 
-/// A kind of array. Its name is that of the array in files; several skins add their index to it.
+/// A kind of array. Its name is the name of the array in files; several skins add their index to it.
 ///
 /// # Examples
 /// ```
@@ -133,8 +133,8 @@ pub enum ArrayKind {
     LocalRot6d,
     /// The part of the movement of the first joint that is over the ground, 7 numbers: its position in model space with
     /// height 0, and the rotation about the up axis since the rest pose, the twist of the joint's rotation. It is the
-    /// movement of [`RootMotion::on_ground`](crate::RootMotion::on_ground) for a joint that has no rotation at rest and
-    /// whose parents have no translation.
+    /// movement of [`RootMotion::on_ground`](crate::root_motion::RootMotion::on_ground) for a joint that has no
+    /// rotation at rest and whose parents have no translation.
     RootMotion,
     /// Contacts of feet with the ground, one number per foot of [`ArrayLayout::feet`](crate::bake::ArrayLayout::feet):
     /// 1 in contact, 0 elsewhere. A contact is a matter of the whole clip, not of a moment, so that
@@ -328,7 +328,7 @@ impl FrameGrid {
     /// one before, to its end. Both are clamped to 0 and the duration.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new), and [`Error::Usage`] if the part ends before it starts, or is not finite.
+    /// The errors of [`new`](Self::new), and [`Error::Usage`] if the part ends before it starts, or is not finite.
     pub fn of_part(fps: f64, duration: f64, part: [f64; 2]) -> Result<Self, Error> {
         let whole = Self::new(fps, duration)?;
         let [start, end] = part;
@@ -439,14 +439,14 @@ pub fn native_fps(clip: &Clip) -> Option<f64> {
     Some(if (fps - whole).abs() <= whole * TOLERANCE_SHARE { whole } else { fps })
 }
 
-/// The frame rate of a clip of a file that states one, but may have keys at any times, as FBX does: that of evenly
-/// spaced keys that are samples of a motion, [`MIN_SAMPLE_RATE`] per second and more, otherwise that of the file.
+/// The frame rate of a clip of a file that states one, but may have keys at any times, as FBX does: the rate of evenly
+/// spaced keys that are samples of a motion, [`MIN_SAMPLE_RATE`] per second and more, otherwise the rate of the file.
 pub fn own_fps(clip: &Clip, of_file: Option<f64>) -> Option<f64> {
     native_fps(clip).filter(|fps| *fps >= MIN_SAMPLE_RATE).or(of_file)
 }
 
-/// The frame rate of each clip of a file, in its order, as the file states it; `None` for all clips of glTF. That of FBX
-/// is [`own_fps`].
+/// The frame rate of each clip of a file, in its order, as the file states it; `None` for all clips of glTF. The rate
+/// of FBX is [`own_fps`].
 pub fn stated_fps(library: &Library, asset: &Asset) -> Vec<Option<f64>> {
     let fps = |clip: &ClipId| match asset.format {
         FileFormat::Fbx => own_fps(library.clip(*clip), asset.frame_rate),

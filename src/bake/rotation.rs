@@ -2,7 +2,8 @@
 
 use crate::model::Skeleton;
 
-/// The joints whose rotations lead to those of some joints: these joints and their ancestors, parents before children.
+/// The joints whose rotations lead to the rotations of some joints: these joints and their ancestors, parents before
+/// children.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RotationChain {
     links: Vec<RotationLink>,

@@ -58,7 +58,7 @@ impl ArrayLayout {
             let started: Vec<_> = shares.into_iter().map(|share| scope.spawn(move || fill(share))).collect();
             let own = own.map_or(Ok(()), fill);
             let ended = started.into_iter().map(|thread| thread.join().unwrap_or_else(|cause| resume_unwind(cause)));
-            // The first error is that of the earliest moment.
+            // The first error belongs to the earliest moment.
             ended.collect::<Result<(), Error>>().and(own)
         })
     }
@@ -66,7 +66,7 @@ impl ArrayLayout {
     /// Fills the arrays as [`sample`](Self::sample) does, with the poses of any engine, rounded to `f32`. It is slower.
     ///
     /// # Errors
-    /// Those of [`sample`](Self::sample), and those of the engine.
+    /// The errors of [`sample`](Self::sample), and the errors of the engine.
     pub fn sample_with(
         &self,
         engine: &mut dyn Evaluator,
@@ -77,10 +77,11 @@ impl ArrayLayout {
     }
 
     /// Fills the arrays as [`sample_with`](Self::sample_with) does, with goals of inverse kinematics in each pose.
-    /// `goals` has those of a clip at a time in seconds, such as those of a [`FootLock`](crate::quality::FootLock).
+    /// `goals` has the goals of a clip at a time in seconds, such as the goals of a
+    /// [`FootLock`](crate::quality::FootLock).
     ///
     /// # Errors
-    /// Those of [`sample`](Self::sample), and those of the engine, as for a goal of another skeleton.
+    /// The errors of [`sample`](Self::sample), and the errors of the engine, as for a goal of another skeleton.
     pub fn sample_with_goals(
         &self,
         engine: &mut dyn Evaluator,
@@ -100,11 +101,11 @@ impl ArrayLayout {
     }
 
     /// Fills the arrays as [`sample_with`](Self::sample_with) does, with the poses that a function returns for times in
-    /// seconds: for example, those of an instance of a crowd by [`CpuEngine::query`]. They have the
+    /// seconds: for example, the poses of an instance of a crowd by [`CpuEngine::query`]. They have the
     /// [`outputs`](Self::outputs) of the layout. The clips of the moments do not matter.
     ///
     /// # Errors
-    /// [`Error::Usage`] if a time is not finite, a slice has the wrong length, a pose is that of another skeleton or
+    /// [`Error::Usage`] if a time is not finite, a slice has the wrong length, a pose belongs to another skeleton or
     /// has other outputs, or a result exceeds the range of an `f32`; the errors of the function.
     pub fn sample_poses(&self, pose: &mut PoseAt, moments: &[Moment], out: &mut [&mut [f32]]) -> Result<(), Error> {
         self.check_slices(moments, out)?;
@@ -384,7 +385,8 @@ fn append(pose: &Pose, to: &mut OutputNumbers) {
 ///
 /// # Examples
 /// ```
-/// use posse::{CpuEngine, InstructionSet, bake, demo};
+/// use posse::cpu::{CpuEngine, InstructionSet};
+/// use posse::{bake, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let engine = CpuEngine::new(&demo::library()?)?;

@@ -200,7 +200,7 @@ pub struct PoseList {
     pub of_moments: Vec<[usize; 3]>,
 }
 
-/// Poses before the present one among which an equal one is looked for: those of the last two moments.
+/// Poses before the present one among which an equal one is looked for: the poses of the last two moments.
 const LOOK_BACK: usize = 6;
 
 impl PoseList {
@@ -261,7 +261,7 @@ impl Posed<'_> {
         self.numbers.skin[pose * stride..][..stride].as_chunks().0
     }
 
-    /// The morph weights and properties of a pose, of those that are wanted.
+    /// The wanted morph weights and properties of a pose.
     pub fn values(&self, pose: usize) -> &[f32] {
         let stride = self.layout.numbers.values;
         &self.numbers.values[pose * stride..][..stride]

@@ -49,7 +49,7 @@ impl Resolution {
 
 /// The result of a quantization.
 #[derive(Debug, Clone)]
-pub enum Outcome {
+pub enum QuantizedOutcome {
     /// The curve keeps its `f32` keys.
     Float,
     /// All keys are rounded to this value.
@@ -76,24 +76,28 @@ pub fn has_unit_keys(curve: &Curve) -> bool {
 }
 
 /// Quantizes a curve that [`can_be_quantized`]. `rotation` is true for curves of rotations.
-pub fn quantize(curve: &Curve, rotation: bool, resolution: Resolution) -> Outcome {
+pub fn quantize(curve: &Curve, rotation: bool, resolution: Resolution) -> QuantizedOutcome {
     let parts = if rotation && curve.interpolation() != Interpolation::CubicSpline {
         quantize_rotations(curve, resolution.value).map(|part| vec![vec![part]])
     } else {
         let firsts = (0..curve.width()).step_by(4);
         firsts.map(|first| quantize_numbers(curve, first, resolution)).collect()
     };
-    let Some(parts) = parts else { return Outcome::Float };
+    let Some(parts) = parts else { return QuantizedOutcome::Float };
     let quantized = QuantizedCurve { parts };
     if quantized.width() > 0 {
-        return Outcome::Quantized(quantized);
+        return QuantizedOutcome::Quantized(quantized);
     }
     // All keys have one value. A spline still moves between them if it has tangents.
     let has_no_tangents = (0..quantized.parts.len()).all(|part| {
         let tangents = quantized.parts[part].iter().step_by(2).filter(|_| quantized.parts[part].len() == 3);
         tangents.flat_map(|tangent| tangent.least).all(|least| least == 0)
     });
-    if has_no_tangents { Outcome::Constant(first_value(&quantized, curve)) } else { Outcome::Quantized(quantized) }
+    if has_no_tangents {
+        QuantizedOutcome::Constant(first_value(&quantized, curve))
+    } else {
+        QuantizedOutcome::Quantized(quantized)
+    }
 }
 
 /// The value of the first key.

@@ -10,7 +10,7 @@ use crate::reference::values::Values;
 
 /// The most joints times times that the search for tolerances compares.
 const MAX_SEARCHED: usize = 1 << 16;
-/// The most joints times times that the final check compares: those of a clip of 20 minutes.
+/// The most joints times times that the final check compares: as many as in a clip of 20 minutes.
 const MAX_CHECKED: usize = 1 << 23;
 
 /// The most peaks between measured times at which displacements are measured too.
@@ -228,7 +228,7 @@ pub struct Moments {
     /// For each time, true if it lies between two keys, and the times before and after it are equally far away and
     /// between the same keys or at them.
     pub between: Vec<bool>,
-    /// The times are every `stride`-th of those that would be measured of a shorter clip.
+    /// The times are every `stride`-th of the times that would be measured of a shorter clip.
     stride: usize,
 }
 

@@ -30,11 +30,12 @@ use crate::compress::shared_clips::CompressedClip;
 use crate::compress::variants::{CompressionGoal, compress_clips};
 use crate::error::Error;
 use crate::model::{Clip, ClipId, Library, Timeline};
-use crate::pack::{ClipBytes, MAX_BITS, PackedLibrary, QuantizedCurve, all_threads};
+use crate::pack::{MAX_BITS, PackedLibrary, QuantizedCurve, all_threads};
 
-pub use bound::{ErrorBound, Length, rig_size};
+pub use crate::pack::ClipBytes;
+pub use bound::{ErrorBound, Length};
 
-mod bound;
+pub(crate) mod bound;
 mod compensation;
 mod curve;
 mod displacement;
@@ -60,7 +61,9 @@ mod variants;
 /// # Examples
 ///
 /// ```
-/// use posse::{CompressedLibrary, ErrorBound, Length, PackedLibrary, demo};
+/// use posse::compress::{CompressedLibrary, ErrorBound, Length};
+/// use posse::packed::PackedLibrary;
+/// use posse::demo;
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let library = demo::library()?;
@@ -164,7 +167,7 @@ impl CompressedLibrary {
     /// Packs the library with its quantized keys, on all cores.
     ///
     /// # Errors
-    /// Those of [`PackedLibrary::new`].
+    /// The errors of [`PackedLibrary::new`].
     pub fn pack(&self) -> Result<PackedLibrary, Error> {
         self.pack_with_threads(all_threads())
     }
@@ -173,7 +176,7 @@ impl CompressedLibrary {
     /// the number.
     ///
     /// # Errors
-    /// Those of [`PackedLibrary::new`].
+    /// The errors of [`PackedLibrary::new`].
     pub fn pack_with_threads(&self, threads: usize) -> Result<PackedLibrary, Error> {
         PackedLibrary::with_quantized(&self.library, |clip| &self.curves[clip], threads)
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::compress::compensation::{Compensation, ErrorCompensation};
-use crate::compress::curve::{Outcome, Resolution, can_be_quantized, quantize};
+use crate::compress::curve::{QuantizedOutcome, Resolution, can_be_quantized, quantize};
 use crate::compress::displacement::{Original, is_of_joint, largest_number};
 use crate::compress::tolerance::{ErrorPropagation, easing_gain};
 use crate::model::rotation::unit;
@@ -38,7 +38,7 @@ impl<'a> SharedClip<'a> {
 /// A track of one of the clips that share curves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TrackUse {
-    /// The index of the clip among those that share curves.
+    /// The index of the clip among the clips that share curves.
     pub clip: usize,
     /// The index of the track in the clip.
     pub track: usize,
@@ -93,7 +93,7 @@ impl SharedCurve {
 
     /// Quantizes the keys of another curve on the same timeline in place of its own.
     pub fn candidate_from(&self, keys: &Curve, resolution: Resolution, must_pay: bool) -> Candidate {
-        let outcome = if self.is_float { Outcome::Float } else { quantize(keys, self.rotation, resolution) };
+        let outcome = if self.is_float { QuantizedOutcome::Float } else { quantize(keys, self.rotation, resolution) };
         self.accept(outcome, must_pay).unwrap_or_else(|| Candidate { curve: self.original.clone(), quantized: None })
     }
 
@@ -103,12 +103,12 @@ impl SharedCurve {
     }
 
     /// The candidate of an outcome; `None` if the curve keeps its original keys.
-    fn accept(&self, outcome: Outcome, must_pay: bool) -> Option<Candidate> {
+    fn accept(&self, outcome: QuantizedOutcome, must_pay: bool) -> Option<Candidate> {
         let Self { curve, .. } = self;
         let (interpolation, keys) = (curve.interpolation(), curve.timeline().len());
         let (values, quantized) = match outcome {
-            Outcome::Float => return None,
-            Outcome::Constant(value) => {
+            QuantizedOutcome::Float => return None,
+            QuantizedOutcome::Constant(value) => {
                 let value = self.near_rest().filter(|_| must_pay).unwrap_or(value);
                 let tangent = vec![0.0; value.len()];
                 let key = match interpolation {
@@ -117,7 +117,7 @@ impl SharedCurve {
                 };
                 (key.repeat(keys), None)
             }
-            Outcome::Quantized(quantized) => (quantized.values(curve), Some(quantized)),
+            QuantizedOutcome::Quantized(quantized) => (quantized.values(curve), Some(quantized)),
         };
         let float_bytes = 16 * self.original.timeline().len();
         let pays = |quantized: &QuantizedCurve| !must_pay || quantized.bytes(keys) < quantized.columns() * float_bytes;

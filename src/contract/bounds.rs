@@ -33,7 +33,7 @@ impl Magnitudes {
 }
 
 /// The largest magnitude of a curve: of its values, and of its tangents times the key interval. It is the length of
-/// elements for `vectors`, else that of single numbers.
+/// elements for `vectors`, else of single numbers.
 fn magnitude(curve: &Curve, vectors: bool) -> f64 {
     let size = |element: &[f64]| size(element, vectors);
     let times = curve.timeline().times();
@@ -173,7 +173,7 @@ impl Local {
         bounds
     }
 
-    /// The additions to a joint's bounds of rotation, scale and translation beyond those of its present value.
+    /// The additions to a joint's bounds of rotation, scale and translation beyond the bounds of its present value.
     pub fn slack(&self, joint: usize, present: &Transform) -> [f64; 3] {
         let scale = self.scale[joint] - share_of(present.scale.length());
         let translation = self.translation[joint] - share_of(present.translation.length());

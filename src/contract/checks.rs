@@ -18,8 +18,8 @@ const STEP: f64 = 0.05;
 /// The rates at which clips play.
 const RATES: [f64; 4] = [1.0, -0.7, 2.5, 0.31];
 
-/// A crowd to check an engine with: [`compare_as`](crate::contract::compare_as) compares its poses with those of the
-/// reference.
+/// A crowd to check an engine with: [`compare_as`](crate::contract::compare_as) compares its poses with the poses of
+/// the reference.
 #[derive(Debug, Clone)]
 pub struct Check {
     /// The kind of the crowd: `clip`, `wrap modes`, `blend`, `override`, `additive`, `masks`, `fades`, `half skin`.
@@ -40,11 +40,12 @@ pub struct Check {
 /// It adds a mask per skeleton to the library, so that it is called before the library is packed.
 ///
 /// # Errors
-/// Those of [`Library::add_mask`] and [`Crowd::push`]. The crowds of a valid library cause none.
+/// The errors of [`Library::add_mask`] and [`Crowd::push`]. The crowds of a valid library cause none.
 ///
 /// # Examples
 /// ```
-/// use posse::{CpuEngine, Evaluator, Reference, contract, demo};
+/// use posse::cpu::CpuEngine;
+/// use posse::{Evaluator, Reference, contract, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let mut library = demo::library()?;
@@ -203,7 +204,10 @@ impl MixedCrowds<'_> {
                 let clip = self.clips[(first + place) % self.clips.len()];
                 let duration = self.library.clip(clip).duration();
                 let start = Ticks::from_seconds(-0.37 * duration * (first + place) as f64);
-                Layer::new(clip, LayerTime::Playing(Playback::looping(start, RATES[(first + place) % RATES.len()])))
+                Layer::new(
+                    clip,
+                    LayerTime::Playing(Playback::new(WrapMode::Loop, start, RATES[(first + place) % RATES.len()])),
+                )
             };
             mix([0, 1, 2].map(layer))
         };

@@ -26,7 +26,7 @@ pub fn bounds(instance: &Instance, now: Ticks, magnitudes: &mut Magnitudes) -> L
     local
 }
 
-/// Widens the bounds of the layers of an instance to those of its displaced values.
+/// Widens the bounds of the layers of an instance to the bounds of its displaced values.
 fn widen(shown: &Instance, displacements: Displacements, decay: &Rounded, now: Ticks, local: &mut Local) {
     let values = shown.own_values(now);
     for (joint, [translation, rotation, scale]) in displacements.joints().enumerate() {

@@ -26,9 +26,9 @@ use crate::contract::sizes::{NARROW, angle};
 use crate::contract::space::Space;
 use crate::model::{ChainKind, ParameterValues, Pose, Ticks};
 use crate::reference::instance::Instance;
-use crate::reference::inverse_kinematics::{Aim, OPPOSITE, Posture, Thresholds, Turns, TwoBone};
+use crate::reference::inverse_kinematics::{Aim, OPPOSITE, Posture, Thresholds, TwoBone, TwoBoneRotations};
 
-/// The rounding of an engine's vectors and lengths, relative to the vectors: eight times that of an `f32`.
+/// The rounding of an engine's vectors and lengths, relative to the vectors: eight times the rounding of an `f32`.
 const ROUNDING: f64 = 1.0 / (1 << 21) as f64;
 /// The largest relative error of a vector whose effects are in proportion to it.
 const MAX_ERROR: f64 = 0.1;
@@ -91,12 +91,12 @@ fn widened(posture: &Posture, local: &Local, chain: &ChainKind, target: DVec3, w
 
 /// A turn of a joint in model space, with its bound in radians.
 #[derive(Debug, Clone, Copy)]
-struct Turn {
+struct BoundedRotation {
     turn: DQuat,
     bound: f64,
 }
 
-impl Turn {
+impl BoundedRotation {
     /// The bound of the local rotation of a joint after a share of the turn, from the bounds of the rotation and of the
     /// parent's model rotation.
     ///
@@ -121,7 +121,7 @@ fn displaced(vector: DVec3, length: f64) -> [[DVec3; 2]; 3] {
 
 /// The turn, from the bounds of the joint's model rotation in radians and of the vector to the target; `None` if every
 /// engine leaves the pose as it is.
-fn aim_turn(aim: &Aim, rotation: f64, target: f64) -> Option<Turn> {
+fn aim_turn(aim: &Aim, rotation: f64, target: f64) -> Option<BoundedRotation> {
     if aim.forward.length() == 0.0 {
         return None;
     }
@@ -134,13 +134,13 @@ fn aim_turn(aim: &Aim, rotation: f64, target: f64) -> Option<Turn> {
     let sum = (aim.forward.normalize() + aim.target.normalize_or_zero()).length();
     if !(directions < MAX_ERROR && sum > 2.0 * directions) {
         let most = aim.limit.min(PI) * aim.weight;
-        return Some(Turn { turn, bound: (2.0 * most + NARROW).min(PI) });
+        return Some(BoundedRotation { turn, bound: (2.0 * most + NARROW).min(PI) });
     }
     let effect = |pair: [Aim; 2]| pair.map(|near| angle(turn, solved(near, OPPOSITE))).into_iter().fold(0.0, f64::max);
     let forwards = displaced(aim.forward, forward_error).map(|pair| pair.map(|forward| Aim { forward, ..*aim }));
     let targets = displaced(aim.target, target_error).map(|pair| pair.map(|target| Aim { target, ..*aim }));
     let bound = forwards.into_iter().chain(targets).map(effect).sum::<f64>();
-    Some(Turn { turn, bound: bound + NARROW })
+    Some(BoundedRotation { turn, bound: bound + NARROW })
 }
 
 /// Two bones, with the bounds of their vectors.
@@ -169,7 +169,7 @@ impl Limb {
     }
 
     /// The turns of the first and of the second joint; `None` if every engine leaves the pose as it is.
-    fn turns(&self) -> Option<[Turn; 2]> {
+    fn turns(&self) -> Option<[BoundedRotation; 2]> {
         let solved = self.exact.turns(&Thresholds::RULES);
         let base = solved.unwrap_or(NOTHING);
         let mut bounds = Bounds { base, swing: 0.0, bend: NARROW };
@@ -188,7 +188,10 @@ impl Limb {
         bounds.swing += self.swing_rounding(&base, &end);
         let is_small = [self.upper, self.lower, self.goal, end].iter().all(Vector::is_small);
         let bound = |bound: f64| if is_small { bound.min(PI) } else { PI };
-        Some([(base.swing, bounds.swing), (base.bend, bounds.bend)].map(|(turn, sum)| Turn { turn, bound: bound(sum) }))
+        Some(
+            [(base.swing, bounds.swing), (base.bend, bounds.bend)]
+                .map(|(turn, sum)| BoundedRotation { turn, bound: bound(sum) }),
+        )
     }
 
     /// The two bones with each number of their vectors displaced both ways by its bound.
@@ -223,7 +226,7 @@ impl Limb {
     }
 
     /// The rounding of the swing, which an engine computes from the bent limb.
-    fn swing_rounding(&self, base: &Turns, end: &Vector) -> f64 {
+    fn swing_rounding(&self, base: &TwoBoneRotations, end: &Vector) -> f64 {
         let Self { upper, lower, goal, exact, .. } = self;
         let bent = (NARROW * lower.length + ROUNDING * (upper.length + lower.length)) / end.length + NARROW;
         let axis = exact.goal.normalize_or_zero();
@@ -243,21 +246,22 @@ impl Limb {
 }
 
 /// No turns, where nothing is done.
-const NOTHING: Turns = Turns { bend: DQuat::IDENTITY, swing: DQuat::IDENTITY };
+const NOTHING: TwoBoneRotations = TwoBoneRotations { bend: DQuat::IDENTITY, swing: DQuat::IDENTITY };
 
 /// Sums of the effects on the turns of two bones.
 struct Bounds {
-    base: Turns,
+    base: TwoBoneRotations,
     swing: f64,
     bend: f64,
 }
 
 impl Bounds {
     /// Adds the larger effect of two.
-    fn add(&mut self, pair: [Option<Turns>; 2]) {
+    fn add(&mut self, pair: [Option<TwoBoneRotations>; 2]) {
         let near = pair.map(|turns| turns.unwrap_or(NOTHING));
-        let larger =
-            |turn: fn(&Turns) -> DQuat| near.iter().map(|near| angle(turn(&self.base), turn(near))).fold(0.0, f64::max);
+        let larger = |turn: fn(&TwoBoneRotations) -> DQuat| {
+            near.iter().map(|near| angle(turn(&self.base), turn(near))).fold(0.0, f64::max)
+        };
         let (swing, bend) = (larger(|turns| turns.swing), larger(|turns| turns.bend));
         self.swing += swing;
         self.bend += bend;

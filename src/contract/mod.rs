@@ -22,14 +22,14 @@
 //! A time is exact to 2^-48 of it and to the smallest normal `f32`. Keys that are closer together than 2^24 of that
 //! widen the bounds by the change of the value within that time.
 //!
-//! Times that follow from parameters and leaders are exact to 48 bits, as those of playing layers. Weights that follow
+//! Times that follow from parameters and leaders are exact to 48 bits, as in playing layers. Weights that follow
 //! from parameters have the bounds of fades, relative to the largest knot, or to the longest side of a blend space's
 //! triangle over its height. In a transition, what decays adds its size times the rounding of the decay:
 //! `(8 + 6 x) 2^-24`, with `x` the exponent (`contract/decay.rs`).
 //!
-//! Goals turn joints by angles that follow from positions. The bound of such a turn is the effect of the bounds of the
-//! vectors between the joints and to the target, so that it is wide where a limb is nearly straight or folded, and
-//! where a turn is nearly half a circle (`contract/inverse_kinematics`).
+//! Goals rotate joints by angles that follow from positions. The bound of such a rotation is the effect of the bounds
+//! of the vectors between the joints and to the target, so that it is wide where a limb is nearly straight or folded,
+//! and where a rotation is nearly half a circle (`contract/inverse_kinematics`).
 //!
 //! If a track is ill-conditioned, so that its local bound is wider than its present value alone would make it, the
 //! bounds of everything that depends on the track widen by the same effect.
@@ -65,7 +65,7 @@ pub struct Worst {
     pub allowed: f64,
     /// Index of the instance in the crowd.
     pub instance: usize,
-    /// Index of the joint in the skeleton. For a weight or property, its index among those of the skeleton; for root
+    /// Index of the joint in the skeleton. For a weight or property, its index among all of the skeleton; for root
     /// motion 0.
     pub index: usize,
 }
@@ -88,7 +88,7 @@ pub struct Report {
     pub scale: Option<Worst>,
     /// Morph weights.
     pub weight: Option<Worst>,
-    /// Properties, number by number; radians for those that are rotations.
+    /// Properties, number by number; radians for rotations.
     pub property: Option<Worst>,
     /// Model matrices: distances of the joint's position, and of points along its axes at the distance of a shell.
     pub position: Option<Worst>,
@@ -148,7 +148,7 @@ fn note(worst: &mut Option<Worst>, new: Worst) {
     }
 }
 
-/// Compares the poses of an engine with those of the reference, at a tick or at the end of a step. Quantities that
+/// Compares the poses of an engine with the poses of the reference, at a tick or at the end of a step. Quantities that
 /// `expected` does not have are not compared.
 ///
 /// # Panics

@@ -27,8 +27,8 @@ impl Clock {
     /// The error of a layer that does not play.
     pub const STANDING: Self = Self(0.0);
 
-    /// The error of a layer without a driver at a tick; `driven` is the one of its driven time. `duration` is that of
-    /// its clip.
+    /// The error of a layer without a driver at a tick; `driven` is the one of its driven time. `duration` is the
+    /// duration of its clip.
     pub fn of_layer(time: LayerTime, now: Ticks, duration: f64, driven: f64) -> Self {
         let short = if driven > 0.0 { short(duration) } else { 0.0 };
         Self(Self::new(time, now, duration).0 + driven + short)
@@ -154,7 +154,7 @@ impl<'a> Slack<'a> {
         pairs.map(|(first, last)| (last - first).abs()).sum()
     }
 
-    /// The largest number of an interpolator's result here, and the error of the result because of that of the
+    /// The largest number of an interpolator's result here, and the error of the result because of the error of the
     /// fraction.
     pub fn custom(&self, library: &Library) -> (f64, f64) {
         let sample = |fraction| sample::value_at(library, self.curve, KeySpan { fraction, ..self.span });
@@ -198,7 +198,7 @@ impl<'a> Slack<'a> {
 /// A time has an error of 2^-48 of it, and of the smallest normal `f32`, since GPUs may flush smaller numbers to zero.
 /// It counts if it is more than 2^-24 of the interval, or reaches the next key: for key times that are very close
 /// together for their size. An engine's time is then anywhere within the error, on any key that is there. The time of a
-/// key itself is only rounded to zero, unless it is that of a layer that plays.
+/// key itself is only rounded to zero, unless it belongs to a layer that plays.
 fn near(curve: &Curve, span: KeySpan, time: f64, clock: Clock, rotation: bool) -> Vec<KeySpan> {
     let KeySpan { key, fraction, hit, straight } = span;
     if straight {

@@ -25,7 +25,7 @@ pub struct Space<'a> {
     /// For each joint, the error of the numbers of its model matrix because smaller ones than the smallest normal `f32`
     /// may be 0.
     lost: Vec<f64>,
-    /// True for a joint if its bounds or those of an ancestor are wider than their present values would make them.
+    /// True for a joint if its bounds or the bounds of an ancestor are wider than their present values would make them.
     widened: Vec<bool>,
 }
 
@@ -41,7 +41,7 @@ impl<'a> Space<'a> {
             let floor = f64::from(f32::MIN_POSITIVE);
             let (outer, passed) = joint.parent.map_or((1.0, 0.0), |parent| (stretch[parent], lost[parent]));
             stretch.push(outer * own);
-            // That of the parent, of the local matrix, and of their product.
+            // The rounding of the parent, of the local matrix, and of their product.
             lost.push(passed * own + (outer + 1.0) * floor);
         }
         let mut widened: Vec<bool> = Vec::with_capacity(truth.local.len());
@@ -71,8 +71,9 @@ impl<'a> Space<'a> {
 
     /// The bound of the vector from a joint to one below it, which an engine computes from their positions.
     ///
-    /// The bounds of the joints between them displace its end, those of the rotations and scales above turn and stretch
-    /// it. Those of the translations above cancel, except for the rounding of both positions, level by level.
+    /// The bounds of the joints between them displace its end, the bounds of the rotations and scales above turn and
+    /// stretch it. The bounds of the translations above cancel, except for the rounding of both positions, level by
+    /// level.
     pub fn between(&self, above: usize, below: usize) -> f64 {
         let levels = (self.depths[above] + self.depths[below] + 2) as f64;
         let mut error = PER_LEVEL * levels * self.size;

@@ -1,42 +1,41 @@
-//! Changes of a crowd in place: other layers, goals and transitions within the room of its batches.
+//! Changes of a crowd in place: other layers, goals and transitions within the capacity of its batches.
 
 use crate::cpu::engine::CpuEngine;
 use crate::cpu::schedule::crowd::CpuCrowd;
 use crate::error::Error;
 use crate::model::{Crowd, Goal, Layer, Library};
-use crate::pack::{BatchRoom, LayersOutcome, PackedDisplacement, check_changed_crowd, check_index};
+use crate::pack::{BatchCapacity, PackedDisplacement, check_changed_crowd, check_index};
+use crate::refusal::Refusal;
 use crate::transition::NewTransition;
 
 impl CpuCrowd {
     /// Replaces the layers of all instances. Other clips, weights or times need no new crowd.
     ///
-    /// Each instance has room for the mixing that it needed when this crowd was made, or for that of
+    /// Each instance has capacity for the mixing that it needed when this crowd was made, or for the mixing of
     /// [`CrowdOptions::mixing`](crate::CrowdOptions::mixing); and for as many layers as any instance of its skeleton
     /// with that mixing had, or as [`CrowdOptions::layers`](crate::CrowdOptions::layers). If the layers of any instance
-    /// do not fit, nothing is replaced, and the outcome names the reason. Transitions and goals are replaced by those of
-    /// the given crowd; parameters stay as they are. `engine` is the one that made this crowd.
+    /// do not fit, nothing is replaced, and [`Error::Refused`] names the reason. Transitions and goals are replaced by
+    /// the ones of the given crowd; parameters stay as they are. `engine` is the one that made this crowd.
     ///
     /// # Errors
     /// [`Error::Instance`] if the crowd does not fit the library, and the errors of dual quaternions as in
     /// [`CpuEngine::crowd`].
-    pub fn set_layers(&mut self, engine: &CpuEngine, crowd: &Crowd) -> Result<LayersOutcome, Error> {
+    pub fn set_layers(&mut self, engine: &CpuEngine, crowd: &Crowd) -> Result<(), Error> {
         let library = engine.library();
-        let room_of = |instance| self.room(instance);
-        if let Some(refusal) = check_changed_crowd(library, crowd, self.outputs, self.slots.len(), room_of)? {
-            return Ok(refusal);
-        }
+        let capacity_of = |instance| self.capacity(instance);
+        check_changed_crowd(library, crowd, self.outputs, self.slots.len(), capacity_of)?;
         for (instance, &place) in self.slots.iter().enumerate() {
             self.packed.set_layers(library, place, crowd.layers(instance));
             self.packed.set_goals(library, place, crowd.goals(instance));
             self.packed.set_displacement(place, displacement(crowd, instance));
         }
         self.prefetches = engine.pays_prefetch(&self.packed.layers);
-        Ok(LayersOutcome::Replaced)
+        Ok(())
     }
 
     /// Replaces the layers of one instance; the others play on. It takes no longer in a large crowd than in a small
-    /// one. The room is that of [`set_layers`](Self::set_layers). A transition of the instance ends; its goals and
-    /// parameters stay. `engine` is the one that made this crowd.
+    /// one. The capacity is the capacity of [`set_layers`](Self::set_layers). A transition of the instance ends; its
+    /// goals and parameters stay. `engine` is the one that made this crowd.
     ///
     /// # Errors
     /// * [`Error::Instance`] if the crowd has no such instance, its layers do not fit the library, or a number in them
@@ -46,7 +45,8 @@ impl CpuCrowd {
     ///
     /// # Examples
     /// ```
-    /// use posse::{CpuEngine, Crowd, CrowdOptions, Mixing, Outputs, Ticks, demo};
+    /// use posse::cpu::CpuEngine;
+    /// use posse::{Crowd, CrowdOptions, Mixing, Outputs, Ticks, demo};
     ///
     /// # fn main() -> Result<(), posse::Error> {
     /// let library = demo::library()?;
@@ -61,39 +61,30 @@ impl CpuCrowd {
     ///
     /// // At second 3, instance 7 begins to run, within a quarter of a second.
     /// crowd.cross_fade(7, run.looping(), 3.0..3.25)?;
-    /// assert!(posed.set_instance(&engine, 7, crowd.layers(7))?.is_replaced());
+    /// posed.set_instance(&engine, 7, crowd.layers(7))?;
     /// engine.pose(&mut posed, Ticks::from_seconds(3.1));
     /// # Ok(())
     /// # }
     /// ```
-    pub fn set_instance(
-        &mut self,
-        engine: &CpuEngine,
-        instance: usize,
-        layers: &[Layer],
-    ) -> Result<LayersOutcome, Error> {
-        if let Some(refusal) = self.refusal(engine, instance, layers)? {
-            return Ok(refusal);
-        }
+    pub fn set_instance(&mut self, engine: &CpuEngine, instance: usize, layers: &[Layer]) -> Result<(), Error> {
+        self.check_layers(engine, instance, layers)?;
         self.write_instance(engine, instance, layers, None);
-        Ok(LayersOutcome::Replaced)
+        Ok(())
     }
 
-    /// Replaces the goals of one instance, in the room for as many goals as any instance of its batch began with, or for
-    /// [`CrowdOptions::goals`](crate::CrowdOptions::goals). If the goals do not fit, nothing is replaced, and the
-    /// outcome names the reason. `engine` is the one that made this crowd.
+    /// Replaces the goals of one instance, in the capacity for as many goals as any instance of its batch began with,
+    /// or for [`CrowdOptions::goals`](crate::CrowdOptions::goals). If the goals do not fit, nothing is replaced, and
+    /// [`Error::Refused`] names the reason. `engine` is the one that made this crowd.
     ///
     /// # Errors
     /// * [`Error::Instance`] if the crowd has no such instance, a chain does not exist or is for another skeleton, or a
     ///   number in the goals is not usable.
     /// * [`Error::Limit`] if there are more goals than [`Crowd::set_goals`] allows.
-    pub fn set_goals(&mut self, engine: &CpuEngine, instance: usize, goals: &[Goal]) -> Result<LayersOutcome, Error> {
+    pub fn set_goals(&mut self, engine: &CpuEngine, instance: usize, goals: &[Goal]) -> Result<(), Error> {
         check_index(instance, self.slots.len())?;
-        if let Some(refusal) = self.room(instance).check_goals(engine.library(), instance, goals)? {
-            return Ok(refusal);
-        }
+        self.capacity(instance).check_goals(engine.library(), instance, goals)?;
         self.packed.set_goals(engine.library(), self.slots[instance], goals);
-        Ok(LayersOutcome::Replaced)
+        Ok(())
     }
 
     /// Begins a transition of an instance to other layers, from the pose that it shows. A transition on its way is
@@ -101,34 +92,32 @@ impl CpuCrowd {
     ///
     /// `crowd` describes the instances as they are here; the instance gets the layers and the transition there, too
     /// ([`Crowd::begin_transition`]). Give `crowd` the parameters with which the instance is shown first: with others,
-    /// the pose that goes out is another one. If the layers do not fit, nothing is changed, and the outcome names the
-    /// reason. `engine` is the one that made this crowd.
+    /// the pose that goes out is another one. If the layers do not fit, nothing is changed, and [`Error::Refused`]
+    /// names the reason. `engine` is the one that made this crowd.
     ///
     /// # Errors
-    /// Those of [`set_instance`](Self::set_instance) and of [`Crowd::begin_transition`].
+    /// The errors of [`set_instance`](Self::set_instance) and of [`Crowd::begin_transition`].
     pub fn transition(
         &mut self,
         engine: &CpuEngine,
         library: &Library,
         crowd: &mut Crowd,
         new: &NewTransition,
-    ) -> Result<LayersOutcome, Error> {
+    ) -> Result<(), Error> {
         let &NewTransition { instance, layers, .. } = new;
-        if let Some(refusal) = self.refusal(engine, instance, layers)? {
-            return Ok(refusal);
-        }
-        if crowd.len() != self.slots.len() || crowd.skeleton(instance) != self.room(instance).skeleton {
-            return Ok(LayersOutcome::OtherInstances);
+        self.check_layers(engine, instance, layers)?;
+        if crowd.len() != self.slots.len() || crowd.skeleton(instance) != self.capacity(instance).skeleton {
+            return Err(Refusal::OtherInstances.into());
         }
         crowd.begin_transition(library, new)?;
         self.write_instance(engine, instance, layers, displacement(crowd, instance));
-        Ok(LayersOutcome::Replaced)
+        Ok(())
     }
 
-    /// Checks new layers for an instance, and returns the outcome that refuses them; `None` if they fit.
-    fn refusal(&self, engine: &CpuEngine, instance: usize, layers: &[Layer]) -> Result<Option<LayersOutcome>, Error> {
+    /// Checks that new layers for an instance fit.
+    fn check_layers(&self, engine: &CpuEngine, instance: usize, layers: &[Layer]) -> Result<(), Error> {
         check_index(instance, self.slots.len())?;
-        self.room(instance).check_layers(engine.library(), self.outputs, instance, layers)
+        self.capacity(instance).check_layers(engine.library(), self.outputs, instance, layers)
     }
 
     /// Writes the layers and the transition of an instance. They fit.
@@ -146,9 +135,9 @@ impl CpuCrowd {
         self.prefetches |= engine.pays_prefetch(self.packed.layers_of(&self.packed.batches[place.0], place.1));
     }
 
-    /// The room of an instance that exists.
-    fn room(&self, instance: usize) -> BatchRoom {
-        self.packed.room(self.slots[instance].0, self.parameters.count)
+    /// The capacity of an instance that exists.
+    fn capacity(&self, instance: usize) -> BatchCapacity {
+        self.packed.capacity(self.slots[instance].0, self.parameters.count)
     }
 }
 
@@ -202,13 +191,13 @@ mod tests {
             crowd.push(skeleton, &[walk.looping()]).unwrap();
         }
         let engine = CpuEngine::with_threads(&library, 1).unwrap();
-        let room = CrowdOptions { layers: 2, mixing: Mixing::Any, goals: 1, parameters: 1, ..CrowdOptions::NONE };
-        let new = |crowd: &Crowd| engine.crowd_with_options(crowd, Outputs::SKIN, room).unwrap();
+        let capacity = CrowdOptions { layers: 2, mixing: Mixing::Any, goals: 1, parameters: 1, ..CrowdOptions::NONE };
+        let new = |crowd: &Crowd| engine.crowd_with_options(crowd, Outputs::SKIN, capacity).unwrap();
         let (mut one_by_one, mut at_once) = (new(&crowd), new(&crowd));
         let shown = wave.looping();
         for instance in [0, 5] {
             let begun = NewTransition::new(instance, std::slice::from_ref(&shown), Ticks::from_seconds(0.5));
-            assert!(one_by_one.transition(&engine, &library, &mut crowd, &begun).unwrap().is_replaced());
+            one_by_one.transition(&engine, &library, &mut crowd, &begun).unwrap();
         }
         let over = Layer { mode: LayerMode::Override, ..wave.looping() };
         let led = Layer::new(run, LayerTime::Synced { leader: 0 });
@@ -217,12 +206,12 @@ mod tests {
         for (instance, layers) in
             [(0, vec![run.at(0.5)]), (1, vec![run.looping().phase(0.3), over]), (2, vec![]), (3, vec![led_by, led])]
         {
-            assert!(one_by_one.set_instance(&engine, instance, &layers).unwrap().is_replaced());
+            one_by_one.set_instance(&engine, instance, &layers).unwrap();
             crowd.set(instance, skeleton, &layers).unwrap();
         }
-        assert!(one_by_one.set_goals(&engine, 4, &[goal]).unwrap().is_replaced());
+        one_by_one.set_goals(&engine, 4, &[goal]).unwrap();
         crowd.set_goals(4, vec![goal]).unwrap();
-        assert!(at_once.set_layers(&engine, &crowd).unwrap().is_replaced());
+        at_once.set_layers(&engine, &crowd).unwrap();
         let fresh = new(&crowd);
         for instance in 0..crowd.len() {
             let expected = packed(&fresh, instance);
@@ -246,10 +235,10 @@ mod tests {
             for instance in [1, 2] {
                 let layers = [wave.looping()];
                 let new = NewTransition::new(instance, &layers, Ticks(1000 * round));
-                assert!(posed.transition(&engine, &library, &mut crowd, &new).unwrap().is_replaced());
+                posed.transition(&engine, &library, &mut crowd, &new).unwrap();
             }
             assert_eq!(posed.packed.displacements.len(), 2, "round {round}");
-            assert!(posed.set_instance(&engine, 1 + round as usize % 2, &[walk.looping()]).unwrap().is_replaced());
+            posed.set_instance(&engine, 1 + round as usize % 2, &[walk.looping()]).unwrap();
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::cpu::block::outputs::OutputSlices;
 use crate::cpu::engine::CpuEngine;
-use crate::cpu::keys::source::Source;
+use crate::cpu::keys::source::PackedSource;
 use crate::cpu::pose::{self, Scratch, WriteGroup};
 use crate::cpu::simd::{ExactKernel, Kernel, LARGEST_BLOCK, Lanes};
 use crate::error::Error;
@@ -19,11 +19,11 @@ pub(crate) struct ClipTime {
 
 /// Poses clips of one skeleton at fixed times, on the calling thread. Its memory is reused from call to call.
 ///
-/// The numbers are those of an instance with one plain layer, except for rounding: they are computed without the
+/// The numbers are the numbers of an instance with one plain layer, except for rounding: they are computed without the
 /// estimates of a processor, so that they are the same on each machine with fused multiplication and addition.
 pub(crate) struct ClipPoser<'a> {
     engine: &'a CpuEngine,
-    source: Source<'a>,
+    source: PackedSource<'a>,
     layout: OutputLayout,
     records: Vec<LayerRecord>,
     numbers: OutputNumbers,
@@ -69,7 +69,7 @@ impl<'a> ClipPoser<'a> {
 
 /// The work of one call.
 struct PoseClips<'a> {
-    source: Source<'a>,
+    source: PackedSource<'a>,
     layout: &'a OutputLayout,
     records: &'a [LayerRecord],
     scratch: &'a mut Scratch,

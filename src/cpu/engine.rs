@@ -2,13 +2,13 @@
 
 use std::sync::Mutex;
 
-use crate::cpu::keys::plan::Plan;
+use crate::cpu::keys::plan::ClipRuns;
 use crate::cpu::keys::prefetch;
-use crate::cpu::keys::source::Source;
+use crate::cpu::keys::source::PackedSource;
 use crate::cpu::pose::Scratch;
 use crate::cpu::schedule::Schedule;
 use crate::cpu::schedule::chunk::{ChunkQueue, PoseChunks};
-use crate::cpu::schedule::crowd::{CpuBatch, CpuCrowd, Parameters};
+use crate::cpu::schedule::crowd::{CpuBatch, CpuCrowd, CrowdParameters};
 use crate::cpu::schedule::pool::Pool;
 use crate::cpu::simd::{InstructionSet, LARGEST_BLOCK};
 use crate::cpu::stages::events::{self, Follower, InstanceLayer};
@@ -29,7 +29,8 @@ use crate::pieces::{self, Group};
 ///
 /// # Examples
 /// ```
-/// use posse::{CpuEngine, Crowd, Layer, LayerTime, Outputs, Ticks, demo};
+/// use posse::cpu::CpuEngine;
+/// use posse::{Crowd, Layer, LayerTime, Outputs, Ticks, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let library = demo::library()?;
@@ -49,7 +50,7 @@ use crate::pieces::{self, Group};
 pub struct CpuEngine {
     library: PackedLibrary,
     /// The plans of the clips, sorted by the offsets of the clips' records.
-    plans: Box<[(u32, Plan)]>,
+    plans: Box<[(u32, ClipRuns)]>,
     /// The number of libraries that the engine has replaced.
     replacements: u64,
     pool: Pool,
@@ -147,11 +148,11 @@ impl CpuEngine {
     ///
     /// # Errors
     /// [`Error::Usage`] if the library has no such skeleton.
-    pub(super) fn source(&self, skeleton: SkeletonId) -> Result<Source<'_>, Error> {
+    pub(super) fn source(&self, skeleton: SkeletonId) -> Result<PackedSource<'_>, Error> {
         let skeletons = &self.library.skeletons;
         let missing = || Error::Usage(no_such("skeleton", skeleton.index(), "library of the engine", skeletons.len()));
         let skeleton = skeletons.get(skeleton.index()).ok_or_else(missing)?;
-        Ok(Source { library: &self.library, skeleton, plans: &self.plans, past_caches: false, prefetches: false })
+        Ok(PackedSource { library: &self.library, skeleton, plans: &self.plans, past_caches: false, prefetches: false })
     }
 
     /// Packs a crowd and makes room for its poses. Its parameters begin with their values at tick 0
@@ -166,17 +167,17 @@ impl CpuEngine {
         self.crowd_with_options(crowd, outputs, CrowdOptions::NONE)
     }
 
-    /// As [`crowd`](Self::crowd), with room for other layers, goals and parameters: see [`CpuCrowd::set_instance`].
+    /// As [`crowd`](Self::crowd), with capacity for other layers, goals and parameters: see [`CpuCrowd::set_instance`].
     ///
     /// # Errors
-    /// Those of [`crowd`](Self::crowd).
+    /// The errors of [`crowd`](Self::crowd).
     pub fn crowd_with_options(
         &self,
         crowd: &Crowd,
         outputs: Outputs,
         options: CrowdOptions,
     ) -> Result<CpuCrowd, Error> {
-        let packed = PackedCrowd::by_keys(&self.library, crowd, options.room())?;
+        let packed = PackedCrowd::by_keys(&self.library, crowd, options.capacity())?;
         self.library.check_outputs(crowd, outputs)?;
         let batch = |batch: &crate::pack::PackedBatch| {
             let layout = OutputLayout::new(&self.library.skeletons[batch.skeleton.index()].record, outputs);
@@ -195,7 +196,7 @@ impl CpuEngine {
         let prefetches = self.pays_prefetch(&packed.layers);
         let past_caches = CpuCrowd::exceeds_caches(&batches);
         let schedule = Schedule::new(&packed, &self.library, self.threads());
-        let parameters = Parameters::new(parameter_count(crowd, &options), packed.len());
+        let parameters = CrowdParameters::new(parameter_count(crowd, &options), packed.len());
         let replacements = self.replacements;
         let mut posed =
             CpuCrowd { packed, batches, slots, outputs, prefetches, replacements, past_caches, schedule, parameters };
@@ -236,7 +237,7 @@ impl CpuEngine {
         Ok(poses.instances.into_iter().next().unwrap_or_default())
     }
 
-    /// The events that the layers of a crowd reach in a step, as [`Occurrence`](crate::Occurrence) defines it.
+    /// The events that the layers of a crowd reach in a step, as [`Occurrence`](crate::events::Occurrence) defines it.
     ///
     /// The list holds at most `capacity` events, of the first instances. The others are counted in
     /// [`EventList::missed`].
@@ -302,7 +303,7 @@ impl CpuEngine {
         Ok(self.events(&posed, step, capacity))
     }
 
-    /// Poses all instances of a crowd at a tick or at the end of a step. Root motion is that of the step.
+    /// Poses all instances of a crowd at a tick or at the end of a step. Root motion is the motion of the step.
     ///
     /// A layer whose time is a parameter moves from the value that the parameter had in the frame before to the present
     /// one.
@@ -320,17 +321,17 @@ impl CpuEngine {
         let queue = ChunkQueue::new(crowd, &self.library, &self.plans, threads);
         let work = PoseChunks { queue: &queue, step, scratch: &self.scratch };
         self.pool.run(threads, || self.instructions.run(work));
-        let Parameters { before, now, .. } = &mut crowd.parameters;
+        let CrowdParameters { before, now, .. } = &mut crowd.parameters;
         before.copy_from_slice(now);
     }
 }
 
 /// Finishes the arrays of a library, and returns the plans of its clips, sorted by the offsets of the clips' records.
-fn finish(library: &mut PackedLibrary) -> Box<[(u32, Plan)]> {
+fn finish(library: &mut PackedLibrary) -> Box<[(u32, ClipRuns)]> {
     // A block reads beyond the end of its run.
     library.finish(Sizes { values: LARGEST_BLOCK, words: quantized::WORDS_BEYOND });
     let plan = |(clip, skeleton): (u32, SkeletonId)| {
-        (clip, Plan::new(library, &library.skeletons[skeleton.index()].record, clip))
+        (clip, ClipRuns::new(library, &library.skeletons[skeleton.index()].record, clip))
     };
     library.clip_offsets().into_iter().map(plan).collect()
 }

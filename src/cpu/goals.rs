@@ -1,8 +1,8 @@
 //! Goals: inverse kinematics of a group of instances, before the hierarchy. As in `shaders/pose/goals_rigid.wgsl`, but
 //! the turns change local rotations, from which all matrices follow.
 //!
-//! Only the joints that lead to a chain get matrices here, as a structure of arrays like those of [`soa`]. Those of
-//! joints that no goal has turned are kept from goal to goal.
+//! Only the joints that lead to a chain get matrices here, as a structure of arrays like the matrices of [`soa`].
+//! Matrices of joints that no goal has turned are kept from goal to goal.
 //!
 //! All matrices are at hand after the hierarchy on a GPU, but here the hierarchy comes later, and only the few joints
 //! that lead to a chain need a matrix. All scales are then treated alike. Instances with the same chains are
@@ -13,7 +13,7 @@ use glam::Vec4;
 use crate::cpu::block::JointParts;
 use crate::cpu::block::inverse_kinematics::{aim, is_rotation, two_bones};
 use crate::cpu::block::quat::{Quaternions, Vectors, conjugate, difference, dot_3, product, rotate, times, unit};
-use crate::cpu::keys::source::Source;
+use crate::cpu::keys::source::PackedSource;
 use crate::cpu::simd::{Kernel, LARGEST_BLOCK, Lanes};
 use crate::cpu::soa::{self, SoaMatrix};
 use crate::cpu::stages::TransformPart;
@@ -22,7 +22,7 @@ use crate::pack::record::{
 };
 use crate::pack::{NUMBERS, ReachLink};
 
-/// The numbers of a joint that leads to a chain: those of its model matrix, and its model rotation.
+/// The numbers of a joint that leads to a chain: its model matrix, and its model rotation.
 const LINK_NUMBERS: usize = NUMBERS + 4;
 
 /// The index of rotations among the parts.
@@ -64,7 +64,7 @@ impl<'a> Goals<'a> {
 pub struct GoalScratch {
     /// The numbers of each link, a block of instances each.
     links: Vec<Vec4>,
-    /// For each link: true if its numbers are those of the present pose.
+    /// For each link: true if its numbers belong to the present pose.
     is_ready: Vec<bool>,
     /// The links that are computed next, the last one first.
     path: Vec<usize>,
@@ -72,7 +72,7 @@ pub struct GoalScratch {
 
 /// The turning of joints of up to a block of instances by their goals, one goal after the other.
 pub struct ReachGoals<'a> {
-    pub source: Source<'a>,
+    pub source: PackedSource<'a>,
     pub goals: Goals<'a>,
     pub instances: usize,
     pub memory: &'a mut GoalScratch,
@@ -117,7 +117,7 @@ impl Kernel for ReachGoals<'_> {
 
 /// The pose of a group of instances before a goal.
 struct Posture<'a> {
-    source: Source<'a>,
+    source: PackedSource<'a>,
     instances: usize,
     memory: &'a mut GoalScratch,
     parts: &'a mut JointParts,
@@ -187,7 +187,7 @@ impl Posture<'_> {
         self.memory.is_ready[turned..].fill(false);
     }
 
-    /// Makes the numbers of a joint and of its ancestors those of the present pose.
+    /// Brings the numbers of a joint and of its ancestors to the present pose.
     #[inline(always)]
     fn walk<L: Lanes>(&mut self, joint: u32) {
         let reach = &self.source.skeleton.reach;
@@ -233,7 +233,7 @@ impl Posture<'_> {
         }
     }
 
-    /// The number of places from the joints of one instance to those of the next.
+    /// The number of places from the joints of one instance to the joints of the next.
     #[inline(always)]
     fn stride(&self) -> usize {
         soa::stride(self.source.skeleton.record.joint_count as usize)

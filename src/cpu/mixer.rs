@@ -9,7 +9,7 @@ use glam::Vec4;
 use crate::cpu::block::JointParts;
 use crate::cpu::block::quat::{product, scaled, unit};
 use crate::cpu::block::slerp::dot;
-use crate::cpu::keys::plan::{Plan, RunKind};
+use crate::cpu::keys::plan::{ClipRuns, RunKind};
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::stages::{TransformPart, quat};
 use crate::pack::record::BLEND_MIN_WEIGHT;
@@ -86,7 +86,7 @@ impl Mixer {
         for joint in (0..joints).step_by(L::BLOCK) {
             let (kept, to) = (&mut self.first[joint..], &mut to[joint..]);
             let under = L::transpose(L::load_block(to));
-            // Those of the first layer are kept number by number.
+            // The values of the first layer are kept number by number.
             let first = if adding.is_second { under } else { L::load_block(kept) };
             let value = L::transpose(L::load_block(&layer[joint..]));
             let mixed = weighted_sum(under, below, value, weight.with_sign_of(dot(first, value)));
@@ -109,7 +109,7 @@ impl Mixer {
 
     /// Sets the weight of a layer at each joint. `mask` is a factor per joint; empty: 1.
     #[inline(always)]
-    pub fn set_weights(&mut self, plan: &Plan, weight: f32, mask: &[f32]) {
+    pub fn set_weights(&mut self, plan: &ClipRuns, weight: f32, mask: &[f32]) {
         for (part, weights) in TransformPart::ALL.into_iter().zip(&mut self.weights.0) {
             for run in plan.runs(part) {
                 let weights = &mut weights[run.joints()];
@@ -256,8 +256,8 @@ fn fill_beyond<L: Lanes>(joints: usize, rotations: &mut [Vec4]) {
     rotations[joints..joints.next_multiple_of(L::BLOCK)].fill(Vec4::W);
 }
 
-/// Stores a block of rotations at unit length. `first` has those of the first layer, for rotations that almost cancel
-/// out.
+/// Stores a block of rotations at unit length. `first` has the rotations of the first layer, for rotations that almost
+/// cancel out.
 #[inline(always)]
 fn store_unit<L: Lanes>(rotations: [L; 4], first: [L; 4], to: &mut [Vec4]) {
     let square = dot(rotations, rotations);

@@ -2,15 +2,15 @@
 //!
 //! From the bottom up; a folder or file imports only what stands before it:
 //!
-//! 1. [`simd`] has the registers, one type per instruction set. It does not know the packed library.
-//! 2. [`stages`] compute one value at a time. Most have the names of files in `shaders/`.
-//! 3. [`block`] has the stages that compute a block of joints of one instance in registers.
-//! 4. [`keys`] finds, decodes and samples the keys of clips for a group of instances.
-//! 5. [`mixer`] mixes the joints of layers, and [`values`] their morph weights and properties. [`soa`] has the
-//!    hierarchy of a block of instances, and [`goals`] turns their joints to targets.
-//! 6. [`pose`] takes a group of instances from ticks to skin matrices.
-//! 7. [`schedule`] divides a crowd into chunks, which threads pose.
-//! 8. [`engine`] poses crowds, [`changes`] changes them in place, and [`clip_poser`] poses clips without a crowd.
+//! 1. `simd` has the registers, one type per instruction set. It does not know the packed library.
+//! 2. `stages` compute one value at a time. Most have the names of files in `shaders/`.
+//! 3. `block` has the stages that compute a block of joints of one instance in registers.
+//! 4. `keys` finds, decodes and samples the keys of clips for a group of instances.
+//! 5. `mixer` mixes the joints of layers, and `values` their morph weights and properties. `soa` has the
+//!    hierarchy of a block of instances, and `goals` turns their joints to targets.
+//! 6. `pose` takes a group of instances from ticks to skin matrices.
+//! 7. `schedule` divides a crowd into chunks, which threads pose.
+//! 8. `engine` poses crowds, `changes` changes them in place, and `clip_poser` poses clips without a crowd.
 
 mod block;
 mod changes;

@@ -17,7 +17,7 @@ use crate::cpu::keys::decoded::DecodedClips;
 use crate::cpu::keys::prefetch::Prefetcher;
 use crate::cpu::keys::sampling::{self, RunSampling};
 use crate::cpu::keys::search::{GroupLayers, GroupSpans, have_one_clip};
-use crate::cpu::keys::source::{ClipSource, Sampling, Source};
+use crate::cpu::keys::source::{ClipSource, PackedSource, Sampling};
 use crate::cpu::mixer::{Adding, Mixer};
 use crate::cpu::simd::{Kernel, Lanes, Matrix};
 use crate::cpu::soa::{self, SoaScratch};
@@ -96,7 +96,7 @@ impl Scratch {
 /// one another, so that no instance waits for the one before.
 #[inline(always)]
 pub fn sample<L: Lanes>(
-    source: Source,
+    source: PackedSource,
     layers: &[LayerRecord],
     layout: &OutputLayout,
     scratch: &mut Scratch,
@@ -147,7 +147,7 @@ pub fn sample<L: Lanes>(
 
 /// The sampling and mixing of instances of `layer_count` layers each, as in `shaders/pose/pose_layers.wgsl`.
 pub struct MixGroup<'a, 'b, 'c> {
-    pub source: Source<'a>,
+    pub source: PackedSource<'a>,
     pub layers: &'b [LayerRecord],
     pub layer_count: usize,
     /// The tick.
@@ -190,7 +190,7 @@ impl Kernel for MixGroup<'_, '_, '_> {
 /// Mixes the requested morph weights and properties of a group, whose weights and spans were found.
 #[inline(never)]
 fn mix_values<'a>(
-    source: Source,
+    source: PackedSource,
     instances: impl Iterator<Item = &'a [LayerRecord]>,
     found: &GroupLayers,
     values: &mut MixedValues,
@@ -211,7 +211,7 @@ struct LastClips<'a>([Option<(u32, ClipSource<'a>)>; Crowd::MAX_LAYERS]);
 impl<'a> LastClips<'a> {
     /// The clip of a layer, by the offset of its record.
     #[inline(always)]
-    fn get(&mut self, source: Source<'a>, layer: usize, offset: u32) -> &ClipSource<'a> {
+    fn get(&mut self, source: PackedSource<'a>, layer: usize, offset: u32) -> &ClipSource<'a> {
         let last = &mut self.0[layer];
         if last.as_ref().is_some_and(|(last, _)| *last != offset) {
             *last = None;
@@ -220,11 +220,11 @@ impl<'a> LastClips<'a> {
     }
 }
 
-/// Samples and mixes all joints of an instance of a group, whose weights and spans were found. `place` is that of its
-/// first joint in the parts of the group, `rest` the rest pose of the skeleton.
+/// Samples and mixes all joints of an instance of a group, whose weights and spans were found. `place` is the place of
+/// its first joint in the parts of the group, `rest` the rest pose of the skeleton.
 #[inline(always)]
 fn mix_joints<'a, L: Lanes>(
-    source: Source<'a>,
+    source: PackedSource<'a>,
     rest: &[&'a [Vec4]; 3],
     clips: &mut LastClips<'a>,
     layers: &[LayerRecord],
@@ -311,7 +311,7 @@ enum Blend {
 impl Blend {
     /// The way for layers whose weights have this sum.
     #[inline]
-    fn choose<'a>(source: Source, mut layers: impl Iterator<Item = &'a LayerRecord>, sum: f32) -> Self {
+    fn choose<'a>(source: PackedSource, mut layers: impl Iterator<Item = &'a LayerRecord>, sum: f32) -> Self {
         let Some(lowest) = layers.next() else { return Self::PerJoint };
         let animated = |layer: &LayerRecord| &source.plan(layer.clip).animated;
         let is_like_lowest = |layer: &LayerRecord| {
@@ -325,7 +325,7 @@ impl Blend {
 
 /// The parts that an additive layer is compared with, with inverse scales; 0 for scales too small to divide by.
 #[cold]
-fn additive_reference(source: Source, layer: &LayerRecord, mode: u32) -> JointParts {
+fn additive_reference(source: PackedSource, layer: &LayerRecord, mode: u32) -> JointParts {
     let clip: ClipRecord = source.library.arrays.record(layer.clip);
     let mut spans = Vec::new();
     search::all(&source.library.arrays, &clip, Time { high: 0.0, low: 0.0 }, &mut spans);
@@ -349,7 +349,7 @@ fn additive_reference(source: Source, layer: &LayerRecord, mode: u32) -> JointPa
 /// Displaces the instances of a group that are in a transition, as in `shaders/pose/displace.wgsl`.
 #[inline(never)]
 pub fn displace(
-    source: Source,
+    source: PackedSource,
     displaced: Displacements,
     now: i64,
     layout: &OutputLayout,
@@ -375,7 +375,7 @@ pub fn displace(
 
 /// The writing of the outputs that follow from the parts of joints: local transforms, model matrices and skin matrices.
 pub struct WriteGroup<'a, 'b, 'c> {
-    pub source: Source<'a>,
+    pub source: PackedSource<'a>,
     pub instances: usize,
     pub layout: &'b OutputLayout,
     pub scratch: &'b mut Scratch,
@@ -418,7 +418,7 @@ fn write_locals<L: Lanes>(past_caches: bool, layout: &OutputLayout, stride: usiz
 /// Writes model and skin matrices of one instance. `first` is the place of its first joint in the parts of the group.
 #[inline(always)]
 fn write_matrices<L: Lanes>(
-    source: Source,
+    source: PackedSource,
     layout: &OutputLayout,
     first: usize,
     scratch: &mut Scratch,

@@ -20,7 +20,7 @@ use glam::Vec4;
 use crate::cpu::block::JointParts;
 use crate::cpu::block::outputs::{self, MATRICES_PER_LINES, OutputSlices, RowsInMemory, SLOTS_PER_LINES};
 use crate::cpu::keys::prefetch::Prefetcher;
-use crate::cpu::keys::source::Source;
+use crate::cpu::keys::source::PackedSource;
 use crate::cpu::simd::{LARGEST_BLOCK, LINE, Lanes};
 use crate::model::SkinFormat;
 use crate::pack::record::NONE;
@@ -50,8 +50,8 @@ impl SoaScratch {
     }
 }
 
-/// The number of places from the joints of one instance to those of the next: room for a block that begins with the
-/// last joint, and not a power of two, of which the caches hold few.
+/// The number of places from the joints of one instance to the joints of the next: room for a block that begins with
+/// the last joint, and not a power of two, of which the caches hold few.
 pub fn stride(joints: usize) -> usize {
     joints.next_multiple_of(8) + LARGEST_BLOCK + 4
 }
@@ -60,7 +60,7 @@ pub fn stride(joints: usize) -> usize {
 /// places apart. Meanwhile, `prefetcher` asks for keys of later instances.
 #[inline(always)]
 pub fn write_matrices<L: Lanes>(
-    source: Source,
+    source: PackedSource,
     layout: &OutputLayout,
     instances: usize,
     parts: &JointParts,
@@ -88,7 +88,7 @@ pub fn write_matrices<L: Lanes>(
 /// skin matrix while it is in registers.
 #[inline(always)]
 fn walk<L: Lanes>(
-    source: Source,
+    source: PackedSource,
     parts: &JointParts,
     models: &mut [Vec4],
     skin: &mut SkinWriter,
@@ -172,7 +172,7 @@ pub fn multiply<L: Lanes>(left: SoaMatrix<L>, right: SoaMatrix<L>) -> SoaMatrix<
 #[inline(always)]
 fn multiply_row<L: Lanes>([x, y, z, w]: [L; 4], right: &SoaMatrix<L>) -> [L; 4] {
     let [a, b, c] = right;
-    // Each sum begins with the number of the translation or with 0, as that of one instance does: the signs of zeros
+    // Each sum begins with the number of the translation or with 0, as the sum of one instance does: the signs of zeros
     // are the same.
     let zero = L::splat(0.0);
     [
@@ -201,7 +201,7 @@ struct SkinWriter<'a> {
 impl<'a> SkinWriter<'a> {
     /// A writer of all slots of a skeleton; of none if skin matrices are not requested.
     fn new(
-        source: Source<'a>,
+        source: PackedSource<'a>,
         layout: &OutputLayout,
         instances: usize,
         staged: &'a mut Staged,
@@ -237,7 +237,7 @@ impl<'a> SkinWriter<'a> {
     }
 }
 
-/// The rows of the matrices of a slot, those of all instances.
+/// The rows of the matrices of a slot, of all instances.
 type StagedSlot = [[Vec4; LARGEST_BLOCK]; 3];
 
 /// Slots that wait to be written.
@@ -346,7 +346,7 @@ struct LineCuts {
     has_cuts: bool,
     /// For each instance the first slot that begins at a line.
     first: [u8; LARGEST_BLOCK],
-    /// The number of seams: lines that the last slots of an instance and the first ones of the next one share. Those of
+    /// The number of seams: lines that the last slots of an instance and the first ones of the next one share. Seams of
     /// packed matrices are written through the caches.
     seams: usize,
 }
@@ -376,7 +376,7 @@ impl LineCuts {
         if !self.has_cuts {
             next
         } else if next == 0 {
-            // Those before the first line wait for those of the instance before.
+            // Slots before the first line wait for the instance before.
             if (1..=self.seams).contains(&instance) { first } else { 0 }
         } else if next < slots {
             next - (next - first) % SLOTS_PER_LINES

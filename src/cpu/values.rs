@@ -3,7 +3,7 @@
 use glam::Vec4;
 
 use crate::cpu::keys::search::InstanceLayers;
-use crate::cpu::keys::source::Source;
+use crate::cpu::keys::source::PackedSource;
 use crate::cpu::stages::blend::{self, LayerShare, LayerShares};
 use crate::cpu::stages::phase::Time;
 use crate::cpu::stages::sampler::Sampler;
@@ -18,7 +18,7 @@ use crate::pack::record::{
 /// Samples the requested numbers of layers, each with the index of its first span.
 #[inline(never)]
 pub fn sample<'a>(
-    source: Source,
+    source: PackedSource,
     layers: impl Iterator<Item = (&'a LayerRecord, usize)>,
     spans: &[KeySpan],
     layout: &OutputLayout,
@@ -54,9 +54,9 @@ struct LayerValues {
     /// One of `LAYER_BLEND`, `LAYER_OVERRIDE`, `LAYER_ADD_FIRST`, `LAYER_ADD_REST`.
     mode: u32,
     sampled: Vec<f32>,
-    /// The numbers that an additive layer is compared with. Those of other layers have no meaning.
+    /// The numbers that an additive layer is compared with. For other layers they have no meaning.
     references: Vec<f32>,
-    /// The weight of the layer x that of its mask, for each number. 0 where the clip has no track.
+    /// The weight of the layer x the weight of its mask, for each number. 0 where the clip has no track.
     weights: Vec<f32>,
     /// The spans of the clip at time 0.
     start: Vec<KeySpan>,
@@ -64,7 +64,7 @@ struct LayerValues {
 
 impl MixedValues {
     /// Sets the rest values of a skeleton, for calls of [`mix`](Self::mix).
-    pub fn set_rest(&mut self, source: Source, layout: &OutputLayout) {
+    pub fn set_rest(&mut self, source: PackedSource, layout: &OutputLayout) {
         let clip: ClipRecord = source.library.arrays.record(source.skeleton.record.rest_clip);
         self.rest.resize(layout.values, 0.0);
         sample_layer(&source.sampler(&clip, &[]), layout, &mut self.rest);
@@ -74,7 +74,7 @@ impl MixedValues {
     /// itself, rotations as a whole.
     pub fn mix(
         &mut self,
-        source: Source,
+        source: PackedSource,
         layers: &[LayerRecord],
         found: InstanceLayers,
         layout: &OutputLayout,
@@ -109,8 +109,15 @@ impl MixedValues {
 }
 
 impl LayerValues {
-    /// Samples the numbers of a layer, and those that it is compared with.
-    fn sample(&mut self, source: Source, layer: &LayerRecord, sampler: &Sampler, layout: &OutputLayout, rest: &[f32]) {
+    /// Samples the numbers of a layer, and the numbers that it is compared with.
+    fn sample(
+        &mut self,
+        source: PackedSource,
+        layer: &LayerRecord,
+        sampler: &Sampler,
+        layout: &OutputLayout,
+        rest: &[f32],
+    ) {
         self.mode = layer.mode & LAYER_MODE;
         self.sampled.resize(layout.values, 0.0);
         self.references.resize(layout.values, 0.0);

@@ -6,7 +6,7 @@ mod rig;
 pub use rig::{add_rig, add_uniform_rig, rig, shifted_clip};
 
 use crate::error::Error;
-use crate::model::{Crowd, Layer, LayerTime, Library, Playback, Skeleton, Ticks};
+use crate::model::{Crowd, Layer, LayerTime, Library, Playback, Skeleton, Ticks, WrapMode};
 
 /// A library of one human: 64 joints in metres, +Y up, facing +Z, with one skin, two morph weights (smile, blink), one
 /// property, and the clips `idle`, `walk`, `run`, `wave` and `jump`, which all loop.
@@ -47,7 +47,7 @@ pub fn crowd(library: &Library, instances: usize) -> Result<Crowd, Error> {
         }
         let clip = clips[instance % clips.len()];
         let start = Ticks::from_seconds(-spread(instance, GOLDEN) * library.clip(clip).duration());
-        let time = LayerTime::Playing(Playback::looping(start, 0.8 + 0.4 * spread(instance, PLASTIC)));
+        let time = LayerTime::Playing(Playback::new(WrapMode::Loop, start, 0.8 + 0.4 * spread(instance, PLASTIC)));
         crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, time)])?;
     }
     Ok(crowd)

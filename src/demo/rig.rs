@@ -125,7 +125,7 @@ fn parents(joints: usize, depth: usize) -> Vec<Option<usize>> {
 /// the clip of a [`rig`](crate::demo::rig()). It has timelines and keys of its own, so that both clips share no memory
 /// in a packed library.
 ///
-/// Of its curves, it keeps the interpolation only: easings, events and behaviour beyond the keys are those of a new
+/// Of its curves, it keeps the interpolation only: easings, events and behaviour beyond the keys are as in a new
 /// clip.
 ///
 /// # Errors

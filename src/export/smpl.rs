@@ -8,7 +8,7 @@ use crate::import::smpl::BodyModel;
 use crate::import::smpl::body::{self, BodyAtRest};
 use crate::model::Skeleton;
 
-/// The joints of a skeleton that are those of a body, for motion that is written for programs of SMPL.
+/// The joints of a skeleton that are joints of a body, for motion that is written for programs of SMPL.
 ///
 /// # Examples
 /// ```
@@ -64,7 +64,7 @@ impl SmplBody {
     /// The same for a body that the caller chooses. Joints of the skeleton that the body lacks are left out.
     ///
     /// # Errors
-    /// Those of [`of_skeleton`](Self::of_skeleton).
+    /// The errors of [`of_skeleton`](Self::of_skeleton).
     pub fn new(skeleton: &Skeleton, model: BodyModel) -> Result<Self, Error> {
         let rest = BodyAtRest::new(model, skeleton).map_err(|missing| {
             Error::Usage(format!(
@@ -109,8 +109,8 @@ impl SmplBody {
     }
 
     /// The rest position of the pelvis relative to the origin of the model, which translations leave out, in the unit
-    /// of the skeleton: that of the skeleton if it is within half a metre of the origin, as in the models, otherwise
-    /// that of an adult. A metre is that of an adult with legs of the length of those of the skeleton.
+    /// of the skeleton: of the skeleton if it is within half a metre of the origin, as in the models, otherwise
+    /// of an adult. A metre is a metre of an adult with legs as long as the skeleton's.
     pub fn origin(&self) -> DVec3 {
         self.positions.first().copied().unwrap_or_default()
     }

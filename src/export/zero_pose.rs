@@ -1,8 +1,8 @@
 //! Skeletons whose rest pose has no rotations and no scales, with the same motion.
 //!
 //! In BVH, and for players of VRM animations, a joint without rotations stands in the rest pose. The axes of its joints
-//! are those of model space there. With model-space rotations `R(t)` of a joint and `R0` in the rest pose, the joint
-//! has the model-space rotation `D(t) = R(t) R0^-1`, so its local rotation is `D_parent(t)^-1 D(t)`. Its local
+//! are the rotations of model space there. With model-space rotations `R(t)` of a joint and `R0` in the rest pose, the
+//! joint has the model-space rotation `D(t) = R(t) R0^-1`, so its local rotation is `D_parent(t)^-1 D(t)`. Its local
 //! translation is `D_parent(t)^-1 (p(t) - p_parent(t))`, with places in model space. It is constant wherever the bone
 //! is rigid, whatever scales the skeleton has at rest.
 //!
@@ -142,7 +142,7 @@ impl<'a> FramedClip<'a> {
     /// The frames of a clip of a library.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is no such clip; those of [`FrameGrid::new`].
+    /// [`Error::Usage`] if there is no such clip; the errors of [`FrameGrid::new`].
     pub fn new(library: &'a Library, clip: ClipId, fps: f64) -> Result<Self, Error> {
         let Some(found) = library.clips().get(clip.index()) else {
             return Err(Error::Usage(no_such("clip", clip.index(), "library", library.clips().len())));

@@ -136,7 +136,7 @@ fn wanted(kind: AdapterKind, environment: &Environment) -> String {
     }
 }
 
-/// All adapters but that of the backend for tests.
+/// All adapters but the adapter of the backend for tests.
 pub(super) async fn list(instance: &wgpu::Instance) -> Vec<AdapterDescription> {
     let adapters = instance.enumerate_adapters(wgpu::Backends::all()).await;
     let real = adapters.into_iter().filter(|adapter| adapter.get_info().backend != wgpu::Backend::Noop);

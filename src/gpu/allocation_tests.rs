@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use crate::demo;
 use crate::evaluator::Evaluator;
 use crate::gpu::allocation::faults::with_fault_after;
+use crate::gpu::bandwidth::Bandwidth;
+use crate::gpu::stopwatch::Stopwatch;
 use crate::gpu::test_support::{context, context_with, each_fault};
-use crate::gpu::{Bandwidth, DeviceAndQueue, GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, Stopwatch, submit};
+use crate::gpu::{DeviceAndQueue, GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, submit};
 use crate::model::{
     Chain, ChainKind, Crowd, Event, Goal, GoalTarget, GoalWeight, Layer, LayerTime, Library, Mixing, Outputs, Playback,
     Step, Ticks,
@@ -25,7 +27,7 @@ fn scene() -> (Library, Crowd) {
     let chain = library.add_chain(Chain { name: None, skeleton, kind }).unwrap();
     let mut crowd = Crowd::new();
     for instance in 0..3 {
-        let layer = Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)));
+        let layer = Layer::new(clip, LayerTime::Playing(Playback::looping(0.0, 1.0)));
         crowd.push(skeleton, &[layer]).unwrap();
         let (target, weight) = (GoalTarget::Point([1.0, 0.0, 1.0]), GoalWeight::Fixed(1.0));
         crowd.set_goals(instance, vec![Goal { chain, target, weight }]).unwrap();
@@ -48,7 +50,7 @@ const ROOM: CrowdOptions = CrowdOptions {
 fn a_library_without_memory_is_refused() {
     let gpu = context();
     let packed = || PackedLibrary::new(&scene().0).unwrap();
-    let places = each_fault("a library", packed, |packed| GpuLibrary::new(&gpu, packed.clone()));
+    let places = each_fault("a library", packed, |packed| GpuLibrary::from_packed(&gpu, packed.clone()));
     // Two buffers with their uploads, a layout; a module, a layout and a pipeline; the probe.
     assert!(places >= 9, "{places}");
 }
@@ -56,7 +58,7 @@ fn a_library_without_memory_is_refused() {
 #[test]
 fn a_kernel_without_memory_is_refused() {
     let gpu = context();
-    let make = || GpuLibrary::new(&gpu, PackedLibrary::new(&scene().0).unwrap()).unwrap();
+    let make = || GpuLibrary::new(&gpu, &scene().0).unwrap();
     each_fault("lists", make, |library| pollster::block_on(library.visible_kernels()).map(drop));
     each_fault("root motion", make, |library| pollster::block_on(library.root_motion_kernel()).map(drop));
     each_fault("played layers", make, |library| pollster::block_on(library.play_kernel()).map(drop));
@@ -69,9 +71,9 @@ fn a_kernel_without_memory_is_refused() {
 fn a_crowd_without_memory_is_refused() {
     let gpu = context();
     let (library, crowd) = scene();
-    let on_gpu = GpuLibrary::new(&gpu, PackedLibrary::new(&library).unwrap()).unwrap();
+    let on_gpu = GpuLibrary::new(&gpu, &library).unwrap();
     let make = || GpuCrowd::with_options(&on_gpu, &crowd, Outputs::ALL, ROOM);
-    // The kernels are compiled here, so that the faults are those of buffers and bind groups.
+    // The kernels are compiled here, so that buffers and bind groups have the faults.
     let gpu_crowd = make().unwrap();
     let places = each_fault("a crowd", || (), |()| make());
     assert!(places >= 30, "{places}");
@@ -118,7 +120,7 @@ fn a_frame_without_memory_is_refused_and_the_next_one_runs() {
 fn a_change_without_memory_is_an_error() {
     let gpu = context();
     let (library, crowd) = scene();
-    let on_gpu = GpuLibrary::new(&gpu, PackedLibrary::new(&library).unwrap()).unwrap();
+    let on_gpu = GpuLibrary::new(&gpu, &library).unwrap();
     let gpu_crowd = GpuCrowd::with_options(&on_gpu, &crowd, Outputs::ALL, ROOM).unwrap();
     each_fault("layers", || (), |()| gpu_crowd.set_layers(&on_gpu, &crowd));
     each_fault("an instance", || (), |()| gpu_crowd.set_instance(&on_gpu, 1, crowd.layers(1)));

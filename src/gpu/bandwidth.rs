@@ -2,8 +2,9 @@
 
 use crate::error::Error;
 use crate::gpu::shader_files::BANDWIDTH;
+use crate::gpu::stopwatch::Stopwatch;
 use crate::gpu::{
-    GpuContext, Scopes, Stopwatch, create_buffer, create_encoder, fault_point, largest_binding, submit, wait_for_device,
+    GpuContext, Scopes, create_buffer, create_encoder, fault_point, largest_binding, submit, wait_for_device,
 };
 
 /// Bytes that a pass covers if the device allows as many: more than any cache holds.
@@ -39,7 +40,7 @@ impl Bandwidth {
     /// As `measure` for a browser: over at most `most` bytes, with a clock in seconds for devices without one.
     ///
     /// # Errors
-    /// Those of `measure`.
+    /// The errors of `measure`.
     pub async fn measure_with_clock(gpu: &GpuContext, most: u64, clock: impl Fn() -> f64) -> Result<Self, Error> {
         let device = &gpu.device;
         // Two halves of whole vectors.

@@ -1,13 +1,13 @@
 //! A batch on the GPU: instances of one skeleton that need the same mixing, with the buffers of their poses.
 
 use crate::gpu::GpuLibrary;
-use crate::gpu::drive::{Drivers, Parameters};
+use crate::gpu::drive::{BatchParameters, Drivers};
 use crate::gpu::goals::Goals;
 use crate::gpu::kernels::{Dispatch, SidePass};
-use crate::gpu::transitions::TransitionRoom;
+use crate::gpu::transitions::TransitionCapacity;
 use crate::gpu::visible::VisibleList;
 use crate::model::{Mixing, Outputs, Pose, SkeletonId};
-use crate::pack::{BatchRoom, OutputLayout, OutputNumbers};
+use crate::pack::{BatchCapacity, OutputLayout, OutputNumbers};
 
 /// Instances of one skeleton that need the same mixing, with the buffers of their poses.
 ///
@@ -31,14 +31,14 @@ pub struct GpuBatch {
     pub(super) layer_count: u32,
     pub(super) mixing: Mixing,
     /// The parameters that layers and goals follow.
-    pub(super) parameters: Option<Parameters>,
+    pub(super) parameters: Option<BatchParameters>,
     /// The drivers of the layers, with the pass that drives them.
     pub(super) drivers: Option<(Drivers, SidePass)>,
     /// The pass that plays the layers.
     pub(super) play: SidePass,
     /// The goals of the instances, with the pass that reads their parameters.
     pub(super) goals: Option<Goals>,
-    pub(super) transitions: Option<TransitionRoom>,
+    pub(super) transitions: Option<TransitionCapacity>,
     /// The lists of instances that are due, of displacements and of goals, if there are any.
     pub(super) lists: Option<wgpu::Buffer>,
 }
@@ -55,9 +55,9 @@ pub(super) struct OutputBuffers {
 }
 
 impl GpuBatch {
-    /// The room of each instance.
-    pub(super) fn room(&self) -> BatchRoom {
-        BatchRoom {
+    /// The capacity of each instance.
+    pub(super) fn capacity(&self) -> BatchCapacity {
+        BatchCapacity {
             skeleton: self.skeleton,
             layers: self.layer_count as usize,
             mixing: self.mixing,
@@ -100,12 +100,12 @@ impl GpuBatch {
         }
     }
 
-    /// The buffers that the kernels before the poses write, and those of the poses read.
+    /// The buffers that the kernels before the poses write, and the kernels of the poses read.
     pub(super) fn prepared(&self) -> impl Iterator<Item = &wgpu::Buffer> {
         [&self.layers].into_iter().chain(&self.lists)
     }
 
-    /// Records the poses of all instances, or of those that are due.
+    /// Records the poses of all instances, or of the instances that are due.
     pub(super) fn record(&self, pass: &mut wgpu::ComputePass, visible_only: bool) {
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, &self.bind_group, &[]);
@@ -158,8 +158,8 @@ impl GpuBatch {
     /// names a root and 0 otherwise, and the rotation xyzw.
     ///
     /// They are in the space of the root joint's parent, not in the space of the instance. A shader that moves
-    /// instances by them turns them with the matrix that [`RootMotion::space`](crate::RootMotion::space) returns, as
-    /// [`Motion::in_space`](crate::Motion::in_space) does.
+    /// instances by them turns them with the matrix that [`RootMotion::space`](crate::root_motion::RootMotion::space)
+    /// returns, as [`Motion::in_space`](crate::root_motion::Motion::in_space) does.
     pub fn root_motion(&self) -> Option<&wgpu::Buffer> {
         self.outputs.root_motion.as_ref()
     }
@@ -173,7 +173,7 @@ impl GpuBatch {
     /// recorded. It begins with the values at tick 0 of the parameters of the crowd. A number that is not one (NaN)
     /// counts as 0.
     pub fn parameters(&self) -> Option<&wgpu::Buffer> {
-        self.parameters.as_ref().and_then(Parameters::now)
+        self.parameters.as_ref().and_then(BatchParameters::now)
     }
 
     /// The number of parameters per instance in [`parameters`](Self::parameters).
@@ -199,9 +199,9 @@ impl GpuBatch {
     /// The list is a `u32`, the number of entries, and from byte 4 on that many
     /// [`VisibleInstance`](crate::pack::record::VisibleInstance)s of three `u32`: the slot of the instance in the
     /// batch, the number of joints that are sampled, level by level from the roots (`0xffffffff`: all), and the update
-    /// interval in frames (0 and 1: each frame). It has room for as many entries as the batch has instances; a greater
-    /// number counts as that many. It has the usages `STORAGE`, `COPY_DST` and `COPY_SRC`, begins empty, and keeps its
-    /// contents from frame to frame.
+    /// interval in frames (0 and 1: each frame). It has capacity for as many entries as the batch has instances; a
+    /// greater number counts as that many. It has the usages `STORAGE`, `COPY_DST` and `COPY_SRC`, begins empty, and
+    /// keeps its contents from frame to frame.
     pub fn visible(&self) -> Option<&wgpu::Buffer> {
         self.visible.as_ref().map(|visible| &visible.list)
     }

@@ -8,14 +8,14 @@ use wgpu::BufferUsages as Usages;
 use crate::error::Error;
 use crate::gpu::adapter::is_hardware;
 use crate::gpu::batch::OutputBuffers;
-use crate::gpu::drive::{Drivers, Parameters};
+use crate::gpu::drive::{BatchParameters, Drivers};
 use crate::gpu::goals::{GoalBuffers, Goals};
 use crate::gpu::kernels::{Dispatch, SideKernel, VisibleKernels, bind_group};
 use crate::gpu::plan::{GoalTurns, Plan};
 use crate::gpu::shader::{
     DRIVE_WORKGROUP_SIZE, PLAY_WORKGROUP_SIZE, RESOLVE_GOALS_WORKGROUP_SIZE, ROOT_MOTION_WORKGROUP_SIZE,
 };
-use crate::gpu::transitions::TransitionRoom;
+use crate::gpu::transitions::TransitionCapacity;
 use crate::gpu::visible::VisibleList;
 use crate::gpu::{DeviceAndQueue, GpuBatch, GpuLibrary, create_buffer, filled_buffer, largest_binding};
 use crate::model::{Outputs, ParameterValues, SkinFormat, Ticks};
@@ -28,7 +28,7 @@ pub(super) struct BatchBuilder<'a> {
     pub crowd: &'a PackedCrowd,
     /// The values of the parameters of each instance, in the order of the crowd.
     pub values: &'a [ParameterValues],
-    /// The room for parameters per instance.
+    /// The capacity for parameters per instance.
     pub parameter_count: usize,
     /// The uniform of the frame.
     pub frame: &'a wgpu::Buffer,
@@ -120,14 +120,18 @@ impl<'a> SharedParts<'a> {
         })
     }
 
-    /// The bytes of the lists of some instances: those that are due, displacements, then goals.
+    /// The bytes of the lists of some instances: instances that are due, displacements, then goals.
     fn list_bytes(&self, library: &GpuLibrary, instances: usize) -> u64 {
-        let before = TransitionRoom::list_bytes(instances, self.transition_room(library, instances));
+        let before = TransitionCapacity::list_bytes(instances, self.transition_capacity(library, instances));
         before.saturating_add(4 * Goals::list_words(instances, self.packed.goal_count) as u64)
     }
 
-    /// The room for transitions of some instances, with the skeleton.
-    fn transition_room<'s>(&self, library: &'s GpuLibrary, instances: usize) -> Option<(usize, &'s SkeletonRecord)> {
+    /// The capacity for transitions of some instances, with the skeleton.
+    fn transition_capacity<'s>(
+        &self,
+        library: &'s GpuLibrary,
+        instances: usize,
+    ) -> Option<(usize, &'s SkeletonRecord)> {
         let skeleton = &library.packed.skeletons[self.packed.skeleton.index()].record;
         (self.transitions > 0).then(|| (self.transitions.min(instances), skeleton))
     }
@@ -197,8 +201,8 @@ impl BatchBuilder<'_> {
         let device = gpu.device;
         let count = instances.len() as u32;
         let layers = self.layer_buffer(packed, &instances);
-        let room = shared.transition_room(library, instances.len());
-        let first_goal = (TransitionRoom::list_bytes(instances.len(), room) / 4) as u32;
+        let capacity = shared.transition_capacity(library, instances.len());
+        let first_goal = (TransitionCapacity::list_bytes(instances.len(), capacity) / 4) as u32;
         let record = BatchRecord { first_goal, ..batch_record(library, device, shared, count) };
         let record = filled_buffer(gpu, "posse batch", bytemuck::bytes_of(&record), Usages::UNIFORM);
         let lists = self.list_buffer(shared, instances.len());
@@ -264,31 +268,31 @@ impl BatchBuilder<'_> {
         has_lists.then(|| create_buffer(self.gpu().device, &descriptor))
     }
 
-    /// The room for transitions of some instances of a packed batch, with the displacements with which they begin.
+    /// The capacity for transitions of some instances of a packed batch, with the displacements with which they begin.
     fn transitions(
         &self,
         shared: &SharedParts,
         instances: &Range<usize>,
         lists: Option<&wgpu::Buffer>,
-    ) -> Result<Option<TransitionRoom>, Error> {
-        let room = shared.transition_room(self.library, instances.len());
-        let Some(((most, skeleton), lists)) = room.zip(lists) else {
+    ) -> Result<Option<TransitionCapacity>, Error> {
+        let capacity = shared.transition_capacity(self.library, instances.len());
+        let Some(((most, skeleton), lists)) = capacity.zip(lists) else {
             return Ok(None);
         };
-        let room = TransitionRoom::new(lists.clone(), instances.len(), skeleton, most);
-        self.begin_transitions(shared.packed, instances, &room)?;
-        Ok(Some(room))
+        let capacity = TransitionCapacity::new(lists.clone(), instances.len(), skeleton, most);
+        self.begin_transitions(shared.packed, instances, &capacity)?;
+        Ok(Some(capacity))
     }
 
     /// The parameters of some instances.
-    fn parameters(&self, instances: &Range<usize>) -> Parameters {
+    fn parameters(&self, instances: &Range<usize>) -> BatchParameters {
         let values: Vec<ParameterValues> =
             self.crowd.order[instances.clone()].iter().map(|&instance| self.values[instance]).collect();
-        Parameters::new(self.gpu(), &values, self.parameter_count)
+        BatchParameters::new(self.gpu(), &values, self.parameter_count)
     }
 
     /// The drivers of some instances of a packed batch.
-    fn drivers(&self, packed: &PackedBatch, instances: &Range<usize>, parameters: &Parameters) -> Drivers {
+    fn drivers(&self, packed: &PackedBatch, instances: &Range<usize>, parameters: &BatchParameters) -> Drivers {
         let first = packed.first_drive.unwrap_or(0) + (instances.start - packed.instances.start) * packed.layer_count;
         let drives = &self.crowd.drives[first..][..instances.len() * packed.layer_count];
         Drivers::new(self.gpu(), drives, packed.layer_count, parameters)
@@ -299,14 +303,14 @@ impl BatchBuilder<'_> {
         &self,
         packed: &PackedBatch,
         instances: &Range<usize>,
-        room: &TransitionRoom,
+        capacity: &TransitionCapacity,
     ) -> Result<(), Error> {
         let first = instances.start - packed.instances.start;
         for slot in 0..instances.len() {
             let index = packed.displaced.get(first + slot).copied().unwrap_or(NONE);
             if let Some(displacement) = self.crowd.displacements.get(index as usize) {
-                // There is room for those with which the batch begins.
-                room.begin(self.gpu(), slot, displacement, Ticks(i64::MIN))?;
+                // There is capacity for those with which the batch begins.
+                capacity.begin(self.gpu(), slot, displacement, Ticks(i64::MIN))?;
             }
         }
         Ok(())

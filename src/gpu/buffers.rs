@@ -29,7 +29,7 @@ pub fn filled_buffer(gpu: DeviceAndQueue, label: &str, contents: &[u8], usage: U
     sized_buffer(gpu, label, contents, usage, contents.len() as u64)
 }
 
-/// As [`filled_buffer`], of this many bytes, at least those of the contents. The others are zero.
+/// As [`filled_buffer`], of this many bytes, at least as many as the contents. The others are zero.
 fn sized_buffer(gpu: DeviceAndQueue, label: &str, contents: &[u8], usage: Usages, size: u64) -> wgpu::Buffer {
     let usage = usage | Usages::COPY_DST;
     let descriptor = wgpu::BufferDescriptor { label: Some(label), size, usage, mapped_at_creation: false };

@@ -10,7 +10,7 @@ use crate::gpu::environment::Environment;
 ///
 /// # Examples
 /// ```
-/// use posse::{AdapterKind, GpuContext};
+/// use posse::gpu::{AdapterKind, GpuContext};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let gpu = GpuContext::new(AdapterKind::Any)?;
@@ -22,7 +22,7 @@ use crate::gpu::environment::Environment;
 /// ```
 #[derive(Debug, Clone)]
 pub struct GpuContext {
-    /// The device. Its limits for the size of buffers are those of the adapter.
+    /// The device. Its limits for the size of buffers are the limits of the adapter.
     pub device: wgpu::Device,
     /// The queue of the device.
     pub queue: wgpu::Queue,
@@ -70,7 +70,7 @@ impl GpuContext {
     /// As `new`, for a browser.
     ///
     /// # Errors
-    /// Those of `new`.
+    /// The errors of `new`.
     pub async fn new_async(kind: AdapterKind) -> Result<Self, Error> {
         Self::with_adapter_async(&choose(&Self::instance(), kind, None).await?.adapter).await
     }
@@ -87,7 +87,7 @@ impl GpuContext {
     /// As `with_adapter`, for a browser.
     ///
     /// # Errors
-    /// Those of `with_adapter`.
+    /// The errors of `with_adapter`.
     pub async fn with_adapter_async(adapter: &wgpu::Adapter) -> Result<Self, Error> {
         Self::with_features_async(adapter, wgpu::Features::empty()).await
     }
@@ -105,8 +105,8 @@ impl GpuContext {
             let reason = format!("{name} lacks the features {names}; leave them out, or select another adapter");
             return Err(Error::Device(reason));
         }
-        // Its limits for buffers, and its clock if it has one. Other limits are the default, or those of an adapter
-        // with less.
+        // Its limits for buffers, and its clock if it has one. Other limits are the default, or the limits of an
+        // adapter with less.
         let available = adapter.limits();
         let limits = wgpu::Limits {
             max_buffer_size: available.max_buffer_size,
@@ -120,7 +120,7 @@ impl GpuContext {
     /// [`instance`](Self::instance). The adapter, which is returned too, reports the capabilities of the surface.
     ///
     /// # Errors
-    /// Those of `new`.
+    /// The errors of `new`.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn for_surface(instance: &wgpu::Instance, surface: &wgpu::Surface) -> Result<(Self, wgpu::Adapter), Error> {
         pollster::block_on(Self::for_surface_async(instance, surface))
@@ -129,7 +129,7 @@ impl GpuContext {
     /// As `for_surface`, for a browser.
     ///
     /// # Errors
-    /// Those of `new`.
+    /// The errors of `new`.
     pub async fn for_surface_async(
         instance: &wgpu::Instance,
         surface: &wgpu::Surface<'_>,
@@ -146,7 +146,7 @@ impl GpuContext {
     ///
     /// # Examples
     /// ```
-    /// use posse::GpuContext;
+    /// use posse::gpu::GpuContext;
     ///
     /// # fn main() -> Result<(), posse::Error> {
     /// for adapter in GpuContext::adapters()? {
@@ -164,7 +164,7 @@ impl GpuContext {
     /// As `adapters`, for a browser, which offers at most one.
     ///
     /// # Errors
-    /// Those of `adapters`.
+    /// The errors of `adapters`.
     pub async fn adapters_async() -> Result<Vec<AdapterDescription>, Error> {
         Environment::read()?;
         Ok(list(&Self::instance()).await)
@@ -175,7 +175,7 @@ impl GpuContext {
     ///
     /// # Errors
     /// * [`Error::Usage`] with a list of the adapters if none matches or if several match.
-    /// * Those of [`adapters`](Self::adapters).
+    /// * The errors of [`adapters`](Self::adapters).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn find_adapter(name_or_index: &str) -> Result<AdapterDescription, Error> {
         pollster::block_on(Self::find_adapter_async(name_or_index))
@@ -184,7 +184,7 @@ impl GpuContext {
     /// As `find_adapter`, for a browser.
     ///
     /// # Errors
-    /// Those of `find_adapter`.
+    /// The errors of `find_adapter`.
     pub async fn find_adapter_async(name_or_index: &str) -> Result<AdapterDescription, Error> {
         find(Self::adapters_async().await?, name_or_index)
     }
@@ -221,7 +221,7 @@ impl GpuContext {
     /// [`GpuLibrary::required_limits`](crate::gpu::GpuLibrary::required_limits).
     ///
     /// # Errors
-    /// Those of `new`.
+    /// The errors of `new`.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn with_limits(kind: AdapterKind, limits: wgpu::Limits) -> Result<Self, Error> {
         pollster::block_on(Self::with_limits_async(kind, limits))
@@ -230,7 +230,7 @@ impl GpuContext {
     /// As `with_limits`, for a browser.
     ///
     /// # Errors
-    /// Those of `new`.
+    /// The errors of `new`.
     pub async fn with_limits_async(kind: AdapterKind, limits: wgpu::Limits) -> Result<Self, Error> {
         open(&choose(&Self::instance(), kind, None).await?.adapter, limits, wgpu::Features::empty()).await
     }

@@ -24,8 +24,8 @@ fn parse(kernel: &PoseKernel) -> naga::Module {
     parse_composed(&Composed::pose(kernel, Features::ALL, &[]))
 }
 
-/// All kernels that pose, except those of packed skin matrices, of transitions and of goals with more room for search
-/// results: their files do not depend on the room.
+/// All kernels that pose, except the kernels of packed skin matrices, of transitions and of goals with more room for
+/// search results: their files do not depend on the room.
 fn pose_kernels() -> impl Iterator<Item = PoseKernel> {
     let rooms = [SpanRoom::InLayers, SpanRoom::Least, SpanRoom::Few, SpanRoom::Many, SpanRoom::TooMany];
     let in_full = rooms.map(|span_room| (span_room, SkinFormat::Matrix));
@@ -212,7 +212,7 @@ fn every_pipeline_builds_on_a_device_that_does_nothing() {
         let joints = vec![crate::model::Joint::default(); joints];
         library.add_skeleton(crate::model::Skeleton::new(None, joints, Vec::new()).unwrap());
     }
-    let library = GpuLibrary::new((&device, &queue), PackedLibrary::new(&library).unwrap()).unwrap();
+    let library = GpuLibrary::new((&device, &queue), &library).unwrap();
     for kernel in pose_kernels() {
         pollster::block_on(library.pose_pipeline(&kernel)).unwrap();
     }

@@ -4,26 +4,27 @@ use crate::error::Error;
 use crate::gpu::batch_builder::{BatchBuilder, SharedParts};
 use crate::gpu::buffers::write;
 use crate::gpu::frame_uploads::FrameBuffer;
-use crate::gpu::transitions::TransitionRoom;
+use crate::gpu::transitions::TransitionCapacity;
 use crate::gpu::visible::VisibleList;
 use crate::gpu::{DeviceAndQueue, GpuBatch, GpuLibrary, Scopes, check_device};
 use crate::model::{Crowd, Goal, Layer, Library, Outputs, ParameterValues, Step, Ticks};
 use crate::pack::record::{DriveRecord, Frame, LayerRecord};
 use crate::pack::{
-    CrowdOptions, LayersOutcome, PackedCrowd, PackedDisplacement, check_changed_crowd, check_index, pack_drivers,
-    pack_instance, parameter_count,
+    CrowdOptions, PackedCrowd, PackedDisplacement, check_changed_crowd, check_index, pack_drivers, pack_instance,
+    parameter_count,
 };
+use crate::refusal::Refusal;
 use crate::transition::NewTransition;
 
-/// A crowd in GPU buffers, with room for its poses.
+/// A crowd in GPU buffers, with capacity for its poses.
 ///
 /// A crowd that only plays needs one call per frame: [`encode`](Self::encode).
 ///
 /// # Crowds that change
 /// [`set_layers`](Self::set_layers) replaces the layers of all instances in place, [`set_instance`](Self::set_instance)
-/// those of one instance, [`set_instances`](Self::set_instances) those of several, [`set_goals`](Self::set_goals) the
-/// goals of one; [`Crowd::cross_fade`] makes layers that lead from one clip to another. The room for layers is fixed
-/// when the crowd is made: the layers that it begins with, or more by [`CrowdOptions::layers`] and
+/// the layers of one instance, [`set_instances`](Self::set_instances) of several, [`set_goals`](Self::set_goals) the
+/// goals of one; [`Crowd::cross_fade`] makes layers that lead from one clip to another. The capacity for layers is
+/// fixed when the crowd is made: the layers that it begins with, or more by [`CrowdOptions::layers`] and
 /// [`CrowdOptions::mixing`]. More layers, other skeletons, or another number of instances need a new `GpuCrowd`; it
 /// shares the [`GpuLibrary`] and its pipelines.
 ///
@@ -42,13 +43,14 @@ use crate::transition::NewTransition;
 ///
 /// # Examples
 /// ```
-/// use posse::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary, Outputs, PackedLibrary, Ticks, demo};
+/// use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary};
+/// use posse::{Outputs, Ticks, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let gpu = GpuContext::new(AdapterKind::Any)?;
 /// let library = demo::library()?;
 /// let crowd = demo::crowd(&library, 100)?;
-/// let library = GpuLibrary::new(&gpu, PackedLibrary::new(&library)?)?;
+/// let library = GpuLibrary::new(&gpu, &library)?;
 /// let crowd = GpuCrowd::new(&library, &crowd, Outputs::SKIN)?;
 ///
 /// let mut encoder = gpu.device.create_command_encoder(&Default::default());
@@ -69,7 +71,7 @@ pub struct GpuCrowd {
     locations: Vec<Location>,
     outputs: Outputs,
     options: CrowdOptions,
-    /// The room for parameters per instance.
+    /// The capacity for parameters per instance.
     parameter_count: usize,
 }
 
@@ -98,7 +100,7 @@ impl GpuCrowd {
     /// As `new`, for a browser.
     ///
     /// # Errors
-    /// Those of `new`.
+    /// The errors of `new`.
     pub async fn new_async(library: &GpuLibrary, crowd: &Crowd, outputs: Outputs) -> Result<Self, Error> {
         Self::with_options_async(library, crowd, outputs, CrowdOptions::default()).await
     }
@@ -106,7 +108,7 @@ impl GpuCrowd {
     /// As `new`, with options.
     ///
     /// # Errors
-    /// Those of `new`.
+    /// The errors of `new`.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn with_options(
         library: &GpuLibrary,
@@ -120,14 +122,14 @@ impl GpuCrowd {
     /// As `with_options`, for a browser.
     ///
     /// # Errors
-    /// Those of `new`.
+    /// The errors of `new`.
     pub async fn with_options_async(
         library: &GpuLibrary,
         crowd: &Crowd,
         outputs: Outputs,
         options: CrowdOptions,
     ) -> Result<Self, Error> {
-        let packed = PackedCrowd::with_room(&library.packed, crowd, options.room())?;
+        let packed = PackedCrowd::with_capacity(&library.packed, crowd, options.capacity())?;
         library.packed.check_outputs(crowd, outputs)?;
         let mut shared = Vec::with_capacity(packed.batches.len());
         for batch in &packed.batches {
@@ -156,8 +158,8 @@ impl GpuCrowd {
     }
 
     /// Frees the memory of the crowd, after all submitted work. A browser frees the buffers of a dropped crowd only
-    /// when it collects garbage. A later submission with the crowd, or with a [`GpuEvents`](crate::GpuEvents) of it,
-    /// fails.
+    /// when it collects garbage. A later submission with the crowd, or with a [`GpuEvents`](crate::gpu::GpuEvents) of
+    /// it, fails.
     pub fn destroy(&self) {
         self.batches.iter().for_each(GpuBatch::destroy);
         self.frame.destroy();
@@ -166,26 +168,24 @@ impl GpuCrowd {
     /// Replaces the layers of all instances, before the next submission. Other clips, weights or times need no new
     /// crowd.
     ///
-    /// Each instance has room for the mixing that it needed when this crowd was made, or for that of
+    /// Each instance has capacity for the mixing that it needed when this crowd was made, or for the mixing of
     /// [`CrowdOptions::mixing`]; and for as many layers as any instance of its skeleton with that mixing had, or as
-    /// [`CrowdOptions::layers`]. If the layers of any instance do not fit, nothing is replaced, and the outcome names
-    /// the reason. Transitions and goals are replaced by those of the given crowd; parameters stay as they are.
+    /// [`CrowdOptions::layers`]. If the layers of any instance do not fit, nothing is replaced, and [`Error::Refused`]
+    /// names the reason. Transitions and goals are replaced by the transitions and goals of the given crowd; parameters
+    /// stay as they are.
     ///
     /// # Errors
     /// [`Error::Instance`] if the crowd does not fit the library, and the errors of dual quaternions as in `new`.
     /// [`Error::Device`] if there is no memory for the upload: a part of the layers may have been replaced, and the
     /// call can be repeated.
-    pub fn set_layers(&self, library: &GpuLibrary, crowd: &Crowd) -> Result<LayersOutcome, Error> {
-        let room_of = |instance| self.find(instance).0.room();
-        if let Some(refusal) = check_changed_crowd(&library.packed, crowd, self.outputs, self.locations.len(), room_of)?
-        {
-            return Ok(refusal);
-        }
+    pub fn set_layers(&self, library: &GpuLibrary, crowd: &Crowd) -> Result<(), Error> {
+        let capacity_of = |instance| self.find(instance).0.capacity();
+        check_changed_crowd(&library.packed, crowd, self.outputs, self.locations.len(), capacity_of)?;
         for batch in &self.batches {
             let mut moving = batch.instances().iter().filter(|&&instance| crowd.start_poses(instance).is_some());
-            let room = batch.transitions.as_ref().map_or(0, TransitionRoom::count);
-            if let Some(&instance) = moving.nth(room) {
-                return Ok(LayersOutcome::MoreTransitions { instance, room });
+            let capacity = batch.transitions.as_ref().map_or(0, TransitionCapacity::count);
+            if let Some(&instance) = moving.nth(capacity) {
+                return Err(Refusal::MoreTransitions { instance, capacity }.into());
             }
         }
         for batch in &self.batches {
@@ -194,18 +194,18 @@ impl GpuCrowd {
             }
             self.write_layers(library, crowd, batch)?;
         }
-        Ok(LayersOutcome::Replaced)
+        Ok(())
     }
 
     /// Writes the layers and transitions of all instances of a batch. They fit.
     fn write_layers(&self, library: &GpuLibrary, crowd: &Crowd, batch: &GpuBatch) -> Result<(), Error> {
-        let room = batch.layer_count as usize;
+        let capacity = batch.layer_count as usize;
         let (mut records, mut drives) = (Vec::new(), Vec::new());
         for &instance in batch.instances() {
             let layers = crowd.layers(instance);
-            pack_instance(&library.packed, batch.skeleton(), layers, room, &mut records);
+            pack_instance(&library.packed, batch.skeleton(), layers, capacity, &mut records);
             if batch.drivers.is_some() {
-                pack_drivers(&library.packed, layers, room, &mut drives);
+                pack_drivers(&library.packed, layers, capacity, &mut drives);
             }
         }
         write(self.gpu(), &batch.layers, 0, bytemuck::cast_slice(&records))?;
@@ -221,7 +221,7 @@ impl GpuCrowd {
         Ok(())
     }
 
-    /// Uploads the displacement of an instance, if the crowd has one and there is room.
+    /// Uploads the displacement of an instance, if the crowd has one and there is capacity.
     fn begin_displacement(
         &self,
         crowd: &Crowd,
@@ -237,8 +237,9 @@ impl GpuCrowd {
     }
 
     /// Replaces the layers of one instance, before the next submission; the others play on. It uploads the layer
-    /// records of the instance: 120 bytes per layer that it has room for, and 100 more with room for drivers. The room
-    /// is that of [`set_layers`](Self::set_layers). A transition of the instance ends; its goals stay.
+    /// records of the instance: 120 bytes per layer that it has capacity for, and 100 more with capacity for drivers.
+    /// The capacity is the capacity of [`set_layers`](Self::set_layers). A transition of the instance ends; its goals
+    /// stay.
     ///
     /// # Errors
     /// * [`Error::Instance`] if the crowd has no such instance, its layers do not fit the library, or a number in them
@@ -246,12 +247,7 @@ impl GpuCrowd {
     /// * [`Error::Limit`] if it has more layers than [`Crowd::push`] allows.
     /// * The errors of dual quaternions as in `new`.
     /// * [`Error::Device`] if there is no memory for the upload; the call can be repeated.
-    pub fn set_instance(
-        &self,
-        library: &GpuLibrary,
-        instance: usize,
-        layers: &[Layer],
-    ) -> Result<LayersOutcome, Error> {
+    pub fn set_instance(&self, library: &GpuLibrary, instance: usize, layers: &[Layer]) -> Result<(), Error> {
         self.set_instances(library, &[(instance, layers)])
     }
 
@@ -260,12 +256,10 @@ impl GpuCrowd {
     /// any do not fit, nothing is replaced.
     ///
     /// # Errors
-    /// Those of [`set_instance`](Self::set_instance).
-    pub fn set_instances(&self, library: &GpuLibrary, instances: &[(usize, &[Layer])]) -> Result<LayersOutcome, Error> {
+    /// The errors of [`set_instance`](Self::set_instance).
+    pub fn set_instances(&self, library: &GpuLibrary, instances: &[(usize, &[Layer])]) -> Result<(), Error> {
         for &(instance, layers) in instances {
-            if let Some(refusal) = self.refusal(library, instance, layers)? {
-                return Ok(refusal);
-            }
+            self.check_layers(library, instance, layers)?;
         }
         let place = |&(instance, _): &(usize, &[Layer])| {
             let Location { batch, slot } = self.locations[instance];
@@ -281,13 +275,13 @@ impl GpuCrowd {
         for run in sorted.chunk_by(are_neighbours) {
             self.write_instances(library, run, true)?;
         }
-        Ok(LayersOutcome::Replaced)
+        Ok(())
     }
 
-    /// Checks new layers for an instance, and returns the outcome that refuses them; `None` if they fit.
-    fn refusal(&self, library: &GpuLibrary, instance: usize, layers: &[Layer]) -> Result<Option<LayersOutcome>, Error> {
+    /// Checks that new layers for an instance fit.
+    fn check_layers(&self, library: &GpuLibrary, instance: usize, layers: &[Layer]) -> Result<(), Error> {
         self.check_index(instance)?;
-        self.find(instance).0.room().check_layers(&library.packed, self.outputs, instance, layers)
+        self.find(instance).0.capacity().check_layers(&library.packed, self.outputs, instance, layers)
     }
 
     /// Checks that there is an instance.
@@ -307,46 +301,44 @@ impl GpuCrowd {
         if let Some(transitions) = batch.transitions.as_ref().filter(|_| ends_transitions) {
             transitions.end(self.gpu(), slot..slot + instances.len())?;
         }
-        let room = batch.layer_count as usize;
-        let mut records = Vec::with_capacity(room * instances.len());
+        let capacity = batch.layer_count as usize;
+        let mut records = Vec::with_capacity(capacity * instances.len());
         for (_, layers) in instances {
-            pack_instance(&library.packed, batch.skeleton(), layers, room, &mut records);
+            pack_instance(&library.packed, batch.skeleton(), layers, capacity, &mut records);
         }
-        let offset = slot * room * size_of::<LayerRecord>();
+        let offset = slot * capacity * size_of::<LayerRecord>();
         write(self.gpu(), &batch.layers, offset as u64, bytemuck::cast_slice(&records))?;
         if let Some((drivers, _)) = &batch.drivers {
-            let mut drives = Vec::with_capacity(room * instances.len());
+            let mut drives = Vec::with_capacity(capacity * instances.len());
             for (_, layers) in instances {
-                pack_drivers(&library.packed, layers, room, &mut drives);
+                pack_drivers(&library.packed, layers, capacity, &mut drives);
             }
-            let offset = slot * room * size_of::<DriveRecord>();
+            let offset = slot * capacity * size_of::<DriveRecord>();
             write(self.gpu(), &drivers.drives, offset as u64, bytemuck::cast_slice(&drives))?;
         }
         Ok(())
     }
 
     /// Replaces the goals of one instance, before the next submission. It uploads 24 bytes per goal that the instance
-    /// has room for. Targets and weights that follow parameters move without it, by
+    /// has capacity for. Targets and weights that follow parameters move without it, by
     /// [`set_parameters`](Self::set_parameters).
     ///
-    /// The room is for as many goals as any instance of the batch began with, or for [`CrowdOptions::goals`]. If the
-    /// goals do not fit, nothing is replaced, and the outcome names the reason.
+    /// The capacity is for as many goals as any instance of the batch began with, or for [`CrowdOptions::goals`]. If
+    /// the goals do not fit, nothing is replaced, and [`Error::Refused`] names the reason.
     ///
     /// # Errors
     /// * [`Error::Instance`] if the crowd has no such instance, a chain does not exist or is for another skeleton, or a
     ///   number in the goals is not usable.
     /// * [`Error::Limit`] if there are more goals than [`Crowd::set_goals`] allows.
     /// * [`Error::Device`] if there is no memory for the upload.
-    pub fn set_goals(&self, library: &GpuLibrary, instance: usize, goals: &[Goal]) -> Result<LayersOutcome, Error> {
+    pub fn set_goals(&self, library: &GpuLibrary, instance: usize, goals: &[Goal]) -> Result<(), Error> {
         self.check_index(instance)?;
         let (batch, slot) = self.find(instance);
-        if let Some(refusal) = batch.room().check_goals(&library.packed, instance, goals)? {
-            return Ok(refusal);
-        }
+        batch.capacity().check_goals(&library.packed, instance, goals)?;
         if let Some(of_batch) = &batch.goals {
             of_batch.write(library, slot, std::iter::once(goals))?;
         }
-        Ok(LayersOutcome::Replaced)
+        Ok(())
     }
 
     /// Begins a transition of an instance to other layers, from the pose that it shows, before the next submission. A
@@ -356,33 +348,34 @@ impl GpuCrowd {
     /// too ([`Crowd::begin_transition`]), in `f64` by two queries. They are uploaded once; while the transition is on
     /// its way, frames upload nothing. If a kernel writes the parameters of the instance, give `crowd` their present
     /// values first: with others, the pose that goes out is another one. If the layers or the transition do not fit,
-    /// nothing is changed, and the outcome names the reason.
+    /// nothing is changed, and [`Error::Refused`] names the reason.
     ///
     /// # Errors
-    /// Those of [`set_instance`](Self::set_instance) and of [`Crowd::begin_transition`]. Without memory for the upload,
-    /// `crowd` has the transition already: bring the GPU to its state by [`set_layers`](Self::set_layers).
+    /// The errors of [`set_instance`](Self::set_instance) and of [`Crowd::begin_transition`]. Without memory for the
+    /// upload, `crowd` has the transition already: bring the GPU to its state by [`set_layers`](Self::set_layers).
     ///
     /// # Examples
     /// ```
-    /// use posse::{AdapterKind, Crowd, CrowdOptions, GpuContext, GpuCrowd, GpuLibrary, Layer, LayerTime, NewTransition};
-    /// use posse::{Outputs, PackedLibrary, Playback, Ticks, demo};
+    /// use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary};
+    /// use posse::transitions::NewTransition;
+    /// use posse::{Crowd, CrowdOptions, Layer, LayerTime, Outputs, Playback, Ticks, demo};
     ///
     /// # fn main() -> Result<(), posse::Error> {
     /// let library = demo::library()?;
     /// let [walk, wave] = ["walk", "wave"].map(|name| library.find_clip(name).expect("a clip of the demo"));
-    /// let playing = |clip| Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)));
+    /// let playing = |clip| Layer::new(clip, LayerTime::Playing(Playback::looping(0.0, 1.0)));
     /// let mut crowd = Crowd::new();
     /// for _ in 0..100 {
     ///     crowd.push(library.clip(walk).skeleton, &[playing(walk)])?;
     /// }
     /// let gpu = GpuContext::new(AdapterKind::Any)?;
-    /// let on_gpu = GpuLibrary::new(&gpu, PackedLibrary::new(&library)?)?;
+    /// let on_gpu = GpuLibrary::new(&gpu, &library)?;
     /// let options = CrowdOptions { transitions: 10, ..CrowdOptions::NONE };
     /// let gpu_crowd = GpuCrowd::with_options(&on_gpu, &crowd, Outputs::SKIN, options)?;
     ///
     /// let layers = [playing(wave)];
     /// let new = NewTransition::new(7, &layers, Ticks::from_seconds(2.0));
-    /// assert!(gpu_crowd.transition(&on_gpu, &library, &mut crowd, &new)?.is_replaced());
+    /// gpu_crowd.transition(&on_gpu, &library, &mut crowd, &new)?;
     /// # Ok(())
     /// # }
     /// ```
@@ -392,49 +385,47 @@ impl GpuCrowd {
         library: &Library,
         crowd: &mut Crowd,
         new: &NewTransition,
-    ) -> Result<LayersOutcome, Error> {
+    ) -> Result<(), Error> {
         let &NewTransition { instance, layers, now, .. } = new;
-        if let Some(refusal) = self.refusal(on_gpu, instance, layers)? {
-            return Ok(refusal);
-        }
+        self.check_layers(on_gpu, instance, layers)?;
         let (batch, slot) = self.find(instance);
         if crowd.len() != self.locations.len() || crowd.skeleton(instance) != batch.skeleton() {
-            return Ok(LayersOutcome::OtherInstances);
+            return Err(Refusal::OtherInstances.into());
         }
         let transitions = batch.transitions.as_ref();
         if !transitions.is_some_and(|transitions| transitions.has_place(slot, now)) {
-            let room = transitions.map_or(0, TransitionRoom::count);
-            return Ok(LayersOutcome::MoreTransitions { instance, room });
+            let capacity = transitions.map_or(0, TransitionCapacity::count);
+            return Err(Refusal::MoreTransitions { instance, capacity }.into());
         }
         crowd.begin_transition(library, new)?;
         self.write_instances(on_gpu, &[(instance, layers)], false)?;
         self.begin_displacement(crowd, instance, (batch, slot), now)?;
-        Ok(LayersOutcome::Replaced)
+        Ok(())
     }
 
-    /// The room for parameters per instance. Batches in which neither layers nor goals follow parameters have none
+    /// The capacity for parameters per instance. Batches in which neither layers nor goals follow parameters have none
     /// ([`GpuBatch::parameter_count`]).
     pub fn parameter_count(&self) -> usize {
         self.parameter_count
     }
 
     /// Replaces the first parameters of one instance, before the next submission. Layers and goals refer to them by
-    /// index. Without any that follow parameters, nothing is uploaded. If there are more than there is room for,
-    /// nothing is replaced, and the outcome says so.
+    /// index. Without any that follow parameters, nothing is uploaded. If there are more than there is capacity for,
+    /// nothing is replaced, and [`Error::Refused`] says so.
     ///
     /// # Errors
     /// [`Error::Instance`] if the crowd has no such instance; [`Error::Device`] if there is no memory for the upload.
-    pub fn set_parameters(&self, instance: usize, values: &[f32]) -> Result<LayersOutcome, Error> {
+    pub fn set_parameters(&self, instance: usize, values: &[f32]) -> Result<(), Error> {
         self.check_index(instance)?;
-        let (needed, room) = (values.len(), self.parameter_count);
-        if needed > room {
-            return Ok(LayersOutcome::MoreParameters { instance, needed, room });
+        let (needed, capacity) = (values.len(), self.parameter_count);
+        if needed > capacity {
+            return Err(Refusal::MoreParameters { instance, needed, capacity }.into());
         }
         let (batch, slot) = self.find(instance);
         if let Some(buffer) = batch.parameters() {
-            write(self.gpu(), buffer, 4 * (slot * room) as u64, bytemuck::cast_slice(values))?;
+            write(self.gpu(), buffer, 4 * (slot * capacity) as u64, bytemuck::cast_slice(values))?;
         }
-        Ok(LayersOutcome::Replaced)
+        Ok(())
     }
 
     /// Replaces the parameters of all instances, before the next submission: [`parameter_count`](Self::parameter_count)
@@ -459,7 +450,8 @@ impl GpuCrowd {
         Ok(())
     }
 
-    /// Sets the parameters to those of a crowd at the end of a step, and those of the previous frame to its beginning.
+    /// Sets the parameters to the values of a crowd at the end of a step, and the parameters of the previous frame to
+    /// its beginning.
     ///
     /// # Errors
     /// [`Error::Device`] if there is no memory for the upload.

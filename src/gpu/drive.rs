@@ -10,14 +10,14 @@ use crate::pack::record::{DriveBatch, DriveRecord};
 
 /// The parameters of a batch whose layers or goals follow some, or which has room for them.
 #[derive(Debug)]
-pub(super) struct Parameters {
-    /// Those of all instances, now and at the previous frame; `None` if the instances have none.
+pub(super) struct BatchParameters {
+    /// The parameters of all instances, now and at the previous frame; `None` if the instances have none.
     buffers: Option<[wgpu::Buffer; 2]>,
     /// The number per instance.
     pub count: usize,
 }
 
-impl Parameters {
+impl BatchParameters {
     /// Uploads the values of each instance, `count` of them.
     pub fn new(gpu: DeviceAndQueue, values: &[ParameterValues], count: usize) -> Self {
         let numbers: Vec<f32> = values.iter().flat_map(|values| &values.0[..count]).copied().collect();
@@ -39,7 +39,7 @@ impl Parameters {
         self.buffers.as_ref().map(|[_, before]| before)
     }
 
-    /// Records that the parameters become those of the previous frame.
+    /// Records that the parameters become the parameters of the previous frame.
     pub fn keep(&self, encoder: &mut wgpu::CommandEncoder) {
         if let Some([now, before]) = &self.buffers {
             encoder.copy_buffer_to_buffer(now, 0, before, 0, now.size());
@@ -63,7 +63,7 @@ pub(super) struct Drivers {
 
 impl Drivers {
     /// Uploads drivers, `layer_count` per instance.
-    pub fn new(gpu: DeviceAndQueue, drives: &[DriveRecord], layer_count: usize, parameters: &Parameters) -> Self {
+    pub fn new(gpu: DeviceAndQueue, drives: &[DriveRecord], layer_count: usize, parameters: &BatchParameters) -> Self {
         let instance_count = (drives.len() / layer_count) as u32;
         let record = DriveBatch {
             instance_count,
@@ -84,12 +84,12 @@ impl Drivers {
         &self,
         library: &GpuLibrary,
         kernel: &SideKernel,
-        parameters: Option<&Parameters>,
+        parameters: Option<&BatchParameters>,
         layers: &wgpu::Buffer,
         frame: &wgpu::Buffer,
     ) -> SidePass {
         // Without parameters, the kernel reads none: bind any buffer.
-        let [now, before] = [parameters.and_then(Parameters::now), parameters.and_then(Parameters::before)]
+        let [now, before] = [parameters.and_then(BatchParameters::now), parameters.and_then(BatchParameters::before)]
             .map(|found| found.unwrap_or(&library.words));
         let bound = [&library.words, &self.drives, now, before, frame, &self.batch, layers];
         kernel.pass(library.gpu().device, &bound, self.instance_count.div_ceil(DRIVE_WORKGROUP_SIZE))

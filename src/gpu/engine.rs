@@ -16,7 +16,8 @@ use crate::pieces::{self, Group};
 ///
 /// # Examples
 /// ```
-/// use posse::{AdapterKind, Evaluator, GpuContext, GpuEngine, Outputs, Ticks, demo};
+/// use posse::gpu::{AdapterKind, GpuContext, GpuEngine};
+/// use posse::{Evaluator, Outputs, Ticks, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let library = demo::library()?;
@@ -39,7 +40,7 @@ impl GpuEngine {
     /// a new engine.
     ///
     /// # Errors
-    /// Those of [`PackedLibrary::new`] and [`GpuLibrary::new`].
+    /// The errors of [`PackedLibrary::new`] and [`GpuLibrary::new`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn new(library: &Library, gpu: GpuContext) -> Result<Self, Error> {
         pollster::block_on(Self::new_async(library, gpu))
@@ -48,9 +49,9 @@ impl GpuEngine {
     /// As `new`, for a browser.
     ///
     /// # Errors
-    /// Those of `new`.
+    /// The errors of `new`.
     pub async fn new_async(library: &Library, gpu: GpuContext) -> Result<Self, Error> {
-        let library = GpuLibrary::new_async(&gpu, PackedLibrary::new(library)?).await?;
+        let library = GpuLibrary::new_async(&gpu, library).await?;
         Self::with_library(gpu, library)
     }
 
@@ -80,7 +81,7 @@ impl GpuEngine {
     /// Takes another library in place of the engine's, as [`GpuLibrary::replace`].
     ///
     /// # Errors
-    /// Those of [`GpuLibrary::replace`].
+    /// The errors of [`GpuLibrary::replace`].
     pub fn replace_library(&mut self, packed: PackedLibrary) -> Result<(), Error> {
         self.library.replace(packed)
     }
@@ -97,7 +98,7 @@ impl GpuEngine {
     /// As `read`, for a browser.
     ///
     /// # Errors
-    /// Those of `read`.
+    /// The errors of `read`.
     pub async fn read_async(&self, batch: &GpuBatch, instances: Range<usize>) -> Result<OutputNumbers, Error> {
         let encoder = create_encoder(&self.gpu.device)?;
         let layout = batch.layout();
@@ -144,7 +145,7 @@ impl GpuEngine {
     /// As `read_instance`, for a browser.
     ///
     /// # Errors
-    /// Those of `read_instance`.
+    /// The errors of `read_instance`.
     ///
     /// # Panics
     /// If the crowd has no such instance.
@@ -171,7 +172,7 @@ impl GpuEngine {
     /// As `wait`, for a browser.
     ///
     /// # Errors
-    /// Those of `wait`.
+    /// The errors of `wait`.
     pub async fn wait_async(&self) -> Result<(), Error> {
         wait_for_device((&self.gpu).into()).await
     }
@@ -179,7 +180,7 @@ impl GpuEngine {
     /// The poses of a crowd at the end of a step, as [`Evaluator::evaluate_step`] for a browser.
     ///
     /// # Errors
-    /// Those of `GpuCrowd::new`, and [`Error::Device`] if the device is lost or out of memory.
+    /// The errors of `GpuCrowd::new`, and [`Error::Device`] if the device is lost or out of memory.
     pub async fn evaluate_step_async(&self, crowd: &Crowd, step: Step, outputs: Outputs) -> Result<Poses, Error> {
         let shown = crowd.at(step.to);
         let mut instances = self.poses(&shown, step, outputs).await?;
@@ -208,8 +209,8 @@ impl GpuEngine {
         Ok(instances)
     }
 
-    /// Replaces the root motions of instances with a transition that starts in the step by those of its pieces, one
-    /// after the other.
+    /// Replaces the root motions of instances with a transition that starts in the step by the root motions of its
+    /// pieces, one after the other.
     async fn move_in_pieces(&self, crowd: &Crowd, step: Step, instances: &mut [Pose]) -> Result<(), Error> {
         let several = pieces::of_cut_movements(crowd, step);
         let all = several.concat();
@@ -227,7 +228,7 @@ impl GpuEngine {
     /// The events that a crowd reaches in a step, as [`Evaluator::evaluate_events`] for a browser.
     ///
     /// # Errors
-    /// Those of `GpuEvents::new`, and [`Error::Device`] if the device is lost or out of memory.
+    /// The errors of `GpuEvents::new`, and [`Error::Device`] if the device is lost or out of memory.
     pub async fn evaluate_events_async(&self, crowd: &Crowd, step: Step, capacity: usize) -> Result<EventList, Error> {
         let Some(all) = pieces::of_cut_events(crowd, step) else {
             return self.events(&crowd.at(step.to), step, capacity).await;

@@ -21,8 +21,9 @@ use crate::pack::record::{EventBatch, EventCount, Frame, OccurrenceRecord};
 ///
 /// # Examples
 /// ```
-/// use posse::{AdapterKind, Crowd, Event, GpuContext, GpuCrowd, GpuEvents, GpuLibrary, Layer, LayerTime};
-/// use posse::{Outputs, PackedLibrary, Playback, Step, Ticks, demo};
+/// use posse::events::Event;
+/// use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuEvents, GpuLibrary};
+/// use posse::{Crowd, Layer, LayerTime, Outputs, Playback, Step, Ticks, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let mut library = demo::library()?;
@@ -31,11 +32,11 @@ use crate::pack::record::{EventBatch, EventCount, Frame, OccurrenceRecord};
 /// clip.events.push(Event { time: 0.25, function: "step".into(), parameters: Vec::new() });
 /// let walk = library.add_clip(clip)?;
 /// let mut crowd = Crowd::new();
-/// let playing = LayerTime::Playing(Playback::looping(Ticks(0), 1.0));
+/// let playing = LayerTime::Playing(Playback::looping(0.0, 1.0));
 /// crowd.push(library.clip(walk).skeleton, &[Layer::new(walk, playing)])?;
 ///
 /// let gpu = GpuContext::new(AdapterKind::Any)?;
-/// let library = GpuLibrary::new(&gpu, PackedLibrary::new(&library)?)?;
+/// let library = GpuLibrary::new(&gpu, &library)?;
 /// let crowd = GpuCrowd::new(&library, &crowd, Outputs::NONE)?;
 /// let events = GpuEvents::new(&library, &crowd, 16)?;
 /// let mut encoder = gpu.device.create_command_encoder(&Default::default());
@@ -82,7 +83,7 @@ impl GpuEvents {
     /// As `new`, for a browser.
     ///
     /// # Errors
-    /// Those of `new`.
+    /// The errors of `new`.
     pub async fn new_async(library: &GpuLibrary, crowd: &GpuCrowd, capacity: usize) -> Result<Self, Error> {
         let gpu = library.gpu();
         let device = gpu.device;
@@ -165,7 +166,7 @@ impl GpuEvents {
     /// As `read`, for a browser.
     ///
     /// # Errors
-    /// Those of `read`.
+    /// The errors of `read`.
     pub async fn read_async(&self) -> Result<EventList, Error> {
         // The count first, so that a list with much room costs no more than its contents.
         let count: EventCount = bytemuck::pod_read_unaligned(&self.read_bytes(COUNT_BYTES).await?);

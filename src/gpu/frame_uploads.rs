@@ -25,14 +25,14 @@ pub struct FrameUploads {
     label: &'static str,
     size: u64,
     usage: wgpu::BufferUsages,
-    slots: Mutex<Vec<Slot>>,
+    slots: Mutex<Vec<UploadSlot>>,
     /// True if there was no memory for a recorded frame.
     failed: AtomicBool,
 }
 
 /// A buffer, and a flag that is true while a recorded frame needs it.
 #[derive(Debug)]
-struct Slot {
+struct UploadSlot {
     buffer: wgpu::Buffer,
     is_used: Arc<AtomicBool>,
 }
@@ -91,14 +91,14 @@ impl FrameUploads {
             slots.push(slot);
             slots.len() - 1
         });
-        let Slot { buffer, is_used } = &slots[index];
+        let UploadSlot { buffer, is_used } = &slots[index];
         is_used.store(true, Ordering::Relaxed);
         let until_done = Use(is_used.clone());
         encoder.on_submitted_work_done(move || drop(until_done));
         if ready.and_then(|()| write(self.gpu(), buffer, 0, contents)).is_err() {
             self.fail();
             // The frame must not run with the contents of another one.
-            let Slot { buffer, .. } = slots.swap_remove(index);
+            let UploadSlot { buffer, .. } = slots.swap_remove(index);
             buffer.destroy();
             return buffer;
         }
@@ -106,7 +106,7 @@ impl FrameUploads {
     }
 
     /// A buffer that no frame uses, and the error if the device is out of memory.
-    fn new_slot(&self) -> (Slot, Result<(), Error>) {
+    fn new_slot(&self) -> (UploadSlot, Result<(), Error>) {
         let scopes = Scopes::push(&self.device);
         let descriptor = wgpu::BufferDescriptor {
             label: Some(self.label),
@@ -116,7 +116,7 @@ impl FrameUploads {
         };
         let buffer = create_buffer(&self.device, &descriptor);
         let created = scopes.pop_for_memory();
-        (Slot { buffer, is_used: Arc::default() }, created)
+        (UploadSlot { buffer, is_used: Arc::default() }, created)
     }
 }
 

@@ -4,7 +4,7 @@ use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
 use crate::gpu::buffers::write;
-use crate::gpu::drive::Parameters;
+use crate::gpu::drive::BatchParameters;
 use crate::gpu::kernels::{SideKernel, SidePass};
 use crate::gpu::shader::RESOLVE_GOALS_WORKGROUP_SIZE;
 use crate::gpu::{GpuLibrary, filled_buffer};
@@ -26,7 +26,7 @@ pub(super) struct Goals {
 /// The buffers that goals are read from and written to.
 pub(super) struct GoalBuffers<'a> {
     /// The parameters of the batch, if it has any.
-    pub parameters: Option<&'a Parameters>,
+    pub parameters: Option<&'a BatchParameters>,
     /// The lists of the batch, with room for the goals.
     pub lists: &'a wgpu::Buffer,
     /// The offset of the first goal in the lists.
@@ -59,7 +59,7 @@ impl Goals {
         let batch = filled_buffer(gpu, "posse batch", bytemuck::bytes_of(&record), Usages::UNIFORM);
         let goals = filled_buffer(gpu, "posse goals", bytemuck::cast_slice(records), Usages::STORAGE);
         // Without parameters, the kernel reads none: bind any buffer.
-        let parameters = parameters.and_then(Parameters::now).unwrap_or(&library.words);
+        let parameters = parameters.and_then(BatchParameters::now).unwrap_or(&library.words);
         let bound = [&library.words, &goals, parameters, &batch, lists];
         let groups = record.goal_count.div_ceil(RESOLVE_GOALS_WORKGROUP_SIZE);
         Self { pass: kernel.pass(gpu.device, &bound, groups), records: goals, batch, count }

@@ -1,4 +1,4 @@
-//! Interpolators in WGSL: the generated functions that call those of the interpolators.
+//! Interpolators in WGSL: the generated functions that call the functions of the interpolators.
 
 use std::sync::Arc;
 

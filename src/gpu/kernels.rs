@@ -94,8 +94,8 @@ pub(super) const EVENTS_BINDINGS: [(&str, Binding); 7] = [
     ("drives", Binding::Read),
 ];
 
-/// `others` with those limits replaced that the kernels depend on. Of all kernels, those of the pose pass need the
-/// most.
+/// `others` with those limits replaced that the kernels depend on. Of all kernels, the kernels of the pose pass need
+/// the most.
 pub fn kernel_limits(others: wgpu::Limits) -> wgpu::Limits {
     let count = |kinds: &[Binding]| POSE_BINDINGS.iter().filter(|(_, kind)| kinds.contains(kind)).count() as u32;
     let largest_workgroup = WORKGROUPS.iter().map(|workgroup| workgroup.size).fold(0, u32::max);

@@ -14,14 +14,14 @@ use crate::gpu::shader::{
     Composed, DRIVE_ENTRY, EVENTS_ENTRY, PLAY_ENTRY, POSE_ENTRY, RESOLVE_GOALS_ENTRY, ROOT_MOTION_ENTRY,
 };
 use crate::gpu::{DeviceAndQueue, Scopes, check_device, largest_binding};
-use crate::model::Mixing;
+use crate::model::{Library, Mixing};
 use crate::pack::PackedLibrary;
 
 /// A packed library in GPU buffers, with the pipelines that pose its skeletons.
 ///
 /// It belongs to one device, whose handles it keeps. Any number of [`GpuCrowd`](crate::gpu::GpuCrowd)s share it. It
 /// holds the library as it was when it was packed. To use a skeleton or a clip that is added later, pack and upload
-/// again; other keys can [`replace`](Self::replace) those that are there.
+/// again; other keys can [`replace`](Self::replace) the present ones.
 ///
 /// Each process compiles the pipelines anew, without a [`wgpu::PipelineCache`]: wgpu trusts the bytes of such a cache,
 /// so that its creation is `unsafe`, and this crate allows `unsafe` only in the kernels of the CPU. Most drivers have a
@@ -30,11 +30,13 @@ use crate::pack::PackedLibrary;
 ///
 /// # Examples
 /// ```
-/// use posse::{AdapterKind, GpuContext, GpuLibrary, PackedLibrary, demo};
+/// use posse::demo;
+/// use posse::gpu::{AdapterKind, GpuContext, GpuLibrary};
+/// use posse::packed::PackedLibrary;
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let gpu = GpuContext::new(AdapterKind::Any)?;
-/// let library = GpuLibrary::new(&gpu, PackedLibrary::new(&demo::library()?)?)?;
+/// let library = GpuLibrary::new(&gpu, &demo::library()?)?;
 /// // Another library on the same device compiles only the kernels that differ.
 /// let _rigs = library.repacked(PackedLibrary::new(&demo::rig(8, 10, 2)?)?)?;
 /// # Ok(())
@@ -50,7 +52,7 @@ pub struct GpuLibrary {
     pub(super) layout: wgpu::BindGroupLayout,
     /// The pipelines of the pose pass, each compiled at the first request.
     pose_pipelines: Mutex<HashMap<PoseKernel, wgpu::ComputePipeline>>,
-    /// All pipelines of this library and of those that share them, by source.
+    /// All pipelines of this library and of libraries that share them, by source.
     cache: Arc<PipelineCache>,
     visible_kernels: OnceLock<VisibleKernels>,
     root_motion_kernel: OnceLock<SideKernel>,
@@ -62,13 +64,30 @@ pub struct GpuLibrary {
 }
 
 impl GpuLibrary {
-    /// The least limits of a device: those that the kernels need, and otherwise [`wgpu::Limits::downlevel_defaults`].
+    /// The least limits of a device: what the kernels need, and otherwise [`wgpu::Limits::downlevel_defaults`].
     /// [`wgpu::Limits::default`] is enough, too. Buffers grow with `max_buffer_size` and
-    /// `max_storage_buffer_binding_size`. To combine these limits with those of a program, use
+    /// `max_storage_buffer_binding_size`. To combine these limits with the limits of a program, use
     /// [`wgpu::Limits::or_better_values_from`].
     pub fn required_limits() -> wgpu::Limits {
         let others = wgpu::Limits::downlevel_defaults();
         kernel_limits(others.clone()).or_better_values_from(&others)
+    }
+
+    /// Packs a library, uploads it and creates its pipelines. Nothing is submitted. The library is packed on all cores.
+    ///
+    /// # Errors
+    /// The errors of [`PackedLibrary::new`] and `from_packed`.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn new<'a>(gpu: impl Into<DeviceAndQueue<'a>>, library: &Library) -> Result<Self, Error> {
+        pollster::block_on(Self::new_async(gpu, library))
+    }
+
+    /// As `new`, for a browser.
+    ///
+    /// # Errors
+    /// The errors of `new`.
+    pub async fn new_async<'a>(gpu: impl Into<DeviceAndQueue<'a>>, library: &Library) -> Result<Self, Error> {
+        Self::from_packed_async(gpu, PackedLibrary::new(library)?).await
     }
 
     /// Uploads a packed library and creates its pipelines. Nothing is submitted.
@@ -78,15 +97,18 @@ impl GpuLibrary {
     ///   library does not fit a binding.
     /// * [`Error::Shader`] and [`Error::Device`] if the device refuses a kernel or a buffer.
     #[cfg(not(target_arch = "wasm32"))]
-    pub fn new<'a>(gpu: impl Into<DeviceAndQueue<'a>>, packed: PackedLibrary) -> Result<Self, Error> {
-        pollster::block_on(Self::new_async(gpu, packed))
+    pub fn from_packed<'a>(gpu: impl Into<DeviceAndQueue<'a>>, packed: PackedLibrary) -> Result<Self, Error> {
+        pollster::block_on(Self::from_packed_async(gpu, packed))
     }
 
-    /// As `new`, for a browser.
+    /// As `from_packed`, for a browser.
     ///
     /// # Errors
-    /// Those of `new`.
-    pub async fn new_async<'a>(gpu: impl Into<DeviceAndQueue<'a>>, packed: PackedLibrary) -> Result<Self, Error> {
+    /// The errors of `from_packed`.
+    pub async fn from_packed_async<'a>(
+        gpu: impl Into<DeviceAndQueue<'a>>,
+        packed: PackedLibrary,
+    ) -> Result<Self, Error> {
         Self::with_cache(Arc::default(), gpu.into(), packed).await
     }
 
@@ -94,7 +116,7 @@ impl GpuLibrary {
     /// missing ones are compiled, often none.
     ///
     /// # Errors
-    /// Those of `new`.
+    /// The errors of `from_packed`.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn repacked(&self, packed: PackedLibrary) -> Result<Self, Error> {
         pollster::block_on(self.repacked_async(packed))
@@ -103,7 +125,7 @@ impl GpuLibrary {
     /// As `repacked`, for a browser.
     ///
     /// # Errors
-    /// Those of `new`.
+    /// The errors of `from_packed`.
     pub async fn repacked_async(&self, packed: PackedLibrary) -> Result<Self, Error> {
         Self::with_cache(self.cache.clone(), self.gpu(), packed).await
     }
@@ -140,7 +162,7 @@ impl GpuLibrary {
             goals_kernel: OnceLock::new(),
             events_kernels: Default::default(),
         };
-        // Kernels that mix, and those of other skin formats, are compiled for the first crowd that needs them.
+        // Kernels that mix, and kernels of other skin formats, are compiled for the first crowd that needs them.
         for skeleton in &library.packed.skeletons {
             library.pose_pipeline(&Plan::new(Mixing::None, &skeleton.record, 1).kernel).await?;
         }

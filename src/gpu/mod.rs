@@ -8,54 +8,47 @@
 //! until then.
 
 mod adapter;
-mod allocation;
-mod bandwidth;
+pub(crate) mod allocation;
+pub(crate) mod bandwidth;
 mod batch;
 mod batch_builder;
-mod buffers;
+pub(crate) mod buffers;
 mod context;
 mod crowd;
 mod drive;
 mod engine;
 mod environment;
 mod events;
-mod frame_uploads;
+pub(crate) mod frame_uploads;
 mod goals;
 mod interpolators;
-mod kernels;
+pub(crate) mod kernels;
 mod library;
 mod plan;
-mod readback;
-mod scopes;
-mod shader;
-mod shader_files;
+pub(crate) mod readback;
+pub(crate) mod scopes;
+pub(crate) mod shader;
+pub(crate) mod shader_files;
 mod shader_pruning;
-mod stopwatch;
+pub(crate) mod stopwatch;
 #[cfg(any(test, feature = "test_support"))]
-pub mod test_support;
+pub(crate) mod test_support;
 mod transitions;
 mod visible;
 
+pub use crate::pack::record::VisibleInstance;
 pub use adapter::{AdapterDescription, AdapterKind, Shortfall};
-pub use bandwidth::Bandwidth;
 pub use batch::GpuBatch;
 pub use context::{DeviceAndQueue, GpuContext};
 pub use crowd::GpuCrowd;
 pub use engine::GpuEngine;
 pub use events::GpuEvents;
-pub use kernels::kernel_limits;
 pub use library::GpuLibrary;
-pub use shader::KernelText;
-pub use stopwatch::Stopwatch;
 
-pub use allocation::{create_buffer, create_encoder, fault_point};
-pub(crate) use buffers::upload;
-pub use buffers::{filled_buffer, largest_binding};
-pub use frame_uploads::FrameUploads;
-pub use readback::{check_device, read_buffers};
-pub(crate) use readback::{submit, wait_for_device};
-pub use scopes::Scopes;
-pub use shader_files::{copy_code, shader_text};
+pub(crate) use allocation::{create_buffer, create_encoder, fault_point};
+pub(crate) use buffers::{filled_buffer, largest_binding, upload};
+pub(crate) use readback::{check_device, read_buffers, submit, wait_for_device};
+pub(crate) use scopes::Scopes;
 
 #[cfg(test)]
 mod allocation_tests;

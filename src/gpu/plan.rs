@@ -5,8 +5,8 @@
 //! was made with capacity for mixing ([`CrowdOptions`](crate::CrowdOptions)) uses the mixing kernels for all instances.
 //!
 //! An instance of 17 joints or more has a workgroup of its own. Its kernel is compiled with `ONE_INSTANCE`: the index
-//! of the instance is that of the workgroup, the same in all lanes. Up to 256 joints, each joint has a lane, without
-//! loops. Smaller instances share a workgroup, because most lanes of a workgroup would idle.
+//! of the instance is the index of the workgroup, the same in all lanes. Up to 256 joints, each joint has a lane,
+//! without loops. Smaller instances share a workgroup, because most lanes of a workgroup would idle.
 //! `docs/decisions/gpu-pose-kernel.md` has the trials.
 
 use crate::error::Error;
@@ -38,7 +38,7 @@ const MIN_INSTANCES_SHARED: u32 = 4;
 /// Search results in workgroup memory at [`SpanRoom::Least`].
 const MIN_SPANS: u32 = 16;
 
-/// All workgroups, from small to large: one that several instances share, then those of one instance. Each fits
+/// All workgroups, from small to large: one that several instances share, then workgroups of one instance. Each fits
 /// [`WORKGROUP_BYTES`].
 pub(super) const WORKGROUPS: [Workgroup; 6] = [
     Workgroup { size: 64, one_instance: false, joint_capacity: Some(64), span_capacity: 128 },

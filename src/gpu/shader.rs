@@ -291,7 +291,7 @@ impl KernelText {
         Self { instances_per_group: Some(plan.instances_per_group), ..Self::new(composed, POSE_ENTRY) }
     }
 
-    /// The kernels beside those that pose: root motion, events without and with synchronised layers, played layers,
+    /// The kernels that do not pose: root motion, events without and with synchronised layers, played layers,
     /// drivers, goals, and the two of visible lists.
     pub fn others(packed: &PackedLibrary) -> [Self; 8] {
         [
@@ -311,7 +311,7 @@ impl KernelText {
     }
 }
 
-/// The message of a compiler in one line, without the excerpt of the text, whose line numbers are those of the whole.
+/// The message of a compiler in one line, without the excerpt of the text, whose line numbers count in the whole.
 fn in_one_line(message: &str) -> String {
     let parts = message.lines().filter_map(|line| {
         let line = line.trim();

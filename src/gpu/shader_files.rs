@@ -48,7 +48,7 @@ impl ShaderFile {
     }
 }
 
-/// Copies WGSL without comments, except those of its first lines, to the beginning of `to`. If `to` is too short, the
+/// Copies WGSL without comments, except in its first lines, to the beginning of `to`. If `to` is too short, the
 /// rest is left out. Returns the length of the whole text without comments.
 ///
 /// All lines stay, so that messages of compilers name the lines of the file.
@@ -219,7 +219,7 @@ mod tests {
     /// The shader files of the renderer.
     const RENDERER: &str = "crates/posse-render/shaders";
 
-    /// All shader files of the library, and those of the renderer if they are there: the package of the library has
+    /// All shader files of the library, and the files of the renderer if they are there: the package of the library has
     /// none.
     fn files_on_disk() -> Vec<ShaderFile> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -62,7 +62,7 @@ impl Stopwatch {
     /// As `submit`, for a browser.
     ///
     /// # Errors
-    /// Those of `submit`.
+    /// The errors of `submit`.
     pub async fn submit_async<'a>(
         &self,
         gpu: impl Into<DeviceAndQueue<'a>>,

@@ -1,4 +1,4 @@
-//! For tests, also those of posse-render: devices without a GPU, allocations that fail, and the comparison of WGSL with
+//! For tests, also of posse-render: devices without a GPU, allocations that fail, and the comparison of WGSL with
 //! the records and constants that Rust declares.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]

@@ -1,4 +1,4 @@
-//! The room of a batch for transitions: a table with the displacement of each instance, and the displacements.
+//! The capacity of a batch for transitions: a table with the displacement of each instance, and the displacements.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -10,9 +10,9 @@ use crate::model::Ticks;
 use crate::pack::PackedDisplacement;
 use crate::pack::record::{DISPLACED_HEAD, DISPLACED_JOINT, DISPLACED_NUMBER, DisplacementRecord, SkeletonRecord};
 
-/// The room of a batch for transitions. It lies in the buffer of the lists of instances that are due, behind those.
+/// The capacity of a batch for transitions. It lies in the buffer of the lists of instances that are due, behind those.
 #[derive(Debug)]
-pub(super) struct TransitionRoom {
+pub(super) struct TransitionCapacity {
     lists: wgpu::Buffer,
     instance_count: usize,
     /// The words of a displacement.
@@ -41,7 +41,7 @@ impl Occupant {
     }
 }
 
-impl TransitionRoom {
+impl TransitionCapacity {
     /// The words of a displacement of a skeleton, with its head.
     pub fn displacement_words(skeleton: &SkeletonRecord) -> usize {
         let numbers = skeleton.weight_count as usize + skeleton.property_width as usize;
@@ -49,20 +49,21 @@ impl TransitionRoom {
         DISPLACED_HEAD as usize + joints + DISPLACED_NUMBER as usize * numbers
     }
 
-    /// The bytes of the lists of a batch of instances with room for some transitions, or without transitions.
-    pub fn list_bytes(instance_count: usize, room: Option<(usize, &SkeletonRecord)>) -> u64 {
+    /// The bytes of the lists of a batch of instances with capacity for some transitions, or without transitions.
+    pub fn list_bytes(instance_count: usize, capacity: Option<(usize, &SkeletonRecord)>) -> u64 {
         let due = 1 + 2 * instance_count;
-        let displaced = room.map_or(0, |(count, skeleton)| instance_count + count * Self::displacement_words(skeleton));
+        let displaced =
+            capacity.map_or(0, |(count, skeleton)| instance_count + count * Self::displacement_words(skeleton));
         4 * (due + displaced) as u64
     }
 
-    /// Room for `count` transitions in lists of that size, whose words are 0.
+    /// Capacity for `count` transitions in lists of that size, whose words are 0.
     pub fn new(lists: wgpu::Buffer, instance_count: usize, skeleton: &SkeletonRecord, count: usize) -> Self {
         let words = Self::displacement_words(skeleton);
         Self { lists, instance_count, words, places: Mutex::new(vec![None; count]) }
     }
 
-    /// The number of transitions that there is room for.
+    /// The number of transitions that there is capacity for.
     pub fn count(&self) -> usize {
         self.places().len()
     }
@@ -71,7 +72,7 @@ impl TransitionRoom {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The place for a transition of an instance: its own one, a free one, or that of a transition which is over.
+    /// The place for a transition of an instance: its own one, a free one, or the place of a transition which is over.
     fn find(places: &[Option<Occupant>], slot: usize, now: Ticks) -> Option<usize> {
         let own = |place: &Option<Occupant>| place.is_some_and(|occupant| occupant.slot == slot);
         let over = |place: &Option<Occupant>| place.is_some_and(|occupant| occupant.is_over(now));

@@ -80,7 +80,7 @@ mod tests {
     use crate::demo;
     use crate::gpu::{AdapterKind, GpuContext, GpuCrowd, read_buffers};
     use crate::model::{Outputs, Ticks};
-    use crate::pack::{CrowdOptions, PackedLibrary};
+    use crate::pack::CrowdOptions;
 
     #[test]
     fn the_dispatch_has_room_for_the_instances_that_are_due() {
@@ -110,7 +110,7 @@ mod tests {
         ] {
             let library = demo::rig(joints, 2, 2).unwrap();
             let crowd = demo::crowd(&library, 40).unwrap();
-            let library = GpuLibrary::new(&gpu, PackedLibrary::new(&library).unwrap()).unwrap();
+            let library = GpuLibrary::new(&gpu, &library).unwrap();
             let options = CrowdOptions { visible: true, ..CrowdOptions::default() };
             let crowd = GpuCrowd::with_options(&library, &crowd, Outputs::SKIN, options).unwrap();
             let visible = crowd.batches()[0].visible.as_ref().unwrap();

@@ -28,14 +28,14 @@ const FILE_STEP: &str = "POSSE_WGSL_STEP";
 
 /// A text with its name and the entry points of its compute shaders. There are many, so that each is composed when it
 /// is needed.
-struct Text {
+struct WgslText {
     name: String,
     entries: &'static [&'static str],
     /// Composes the text, in parts.
     compose: Box<dyn Fn() -> Vec<String>>,
 }
 
-impl Text {
+impl WgslText {
     fn new(name: String, entries: &'static [&'static str], compose: impl Fn() -> Vec<String> + 'static) -> Self {
         Self { name, entries, compose: Box::new(compose) }
     }
@@ -153,28 +153,28 @@ fn feature_sets() -> impl Iterator<Item = Features> {
 }
 
 /// The texts of the kernels.
-fn kernel_texts() -> Vec<Text> {
+fn kernel_texts() -> Vec<WgslText> {
     let mut texts = vec![
-        Text::of_kernel("visible".into(), &[VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY], Composed::visible),
-        Text::of_kernel("events".into(), &[EVENTS_ENTRY], || Composed::events(false)),
-        Text::of_kernel("events of followers".into(), &[EVENTS_ENTRY], || Composed::events(true)),
-        Text::of_kernel("drive".into(), &[DRIVE_ENTRY], Composed::drive),
-        Text::of_kernel("goals".into(), &[RESOLVE_GOALS_ENTRY], Composed::resolve_goals),
-        Text::new("bandwidth".into(), &["fill", "copy"], || vec![BANDWIDTH.text.into()]),
+        WgslText::of_kernel("visible".into(), &[VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY], Composed::visible),
+        WgslText::of_kernel("events".into(), &[EVENTS_ENTRY], || Composed::events(false)),
+        WgslText::of_kernel("events of followers".into(), &[EVENTS_ENTRY], || Composed::events(true)),
+        WgslText::of_kernel("drive".into(), &[DRIVE_ENTRY], Composed::drive),
+        WgslText::of_kernel("goals".into(), &[RESOLVE_GOALS_ENTRY], Composed::resolve_goals),
+        WgslText::new("bandwidth".into(), &["fill", "copy"], || vec![BANDWIDTH.text.into()]),
     ];
     texts.extend(feature_sets().map(|features| {
         let name = format!("play, {features:?}");
-        Text::of_kernel(name, &[PLAY_ENTRY], move || Composed::play(features))
+        WgslText::of_kernel(name, &[PLAY_ENTRY], move || Composed::play(features))
     }));
     texts.extend(feature_sets().map(|features| {
         let name = format!("root motion, {features:?}");
-        Text::of_kernel(name, &[ROOT_MOTION_ENTRY], move || Composed::root_motion(features))
+        WgslText::of_kernel(name, &[ROOT_MOTION_ENTRY], move || Composed::root_motion(features))
     }));
     for interpolators in [Vec::new(), interpolators()] {
         let pose = |kernel: PoseKernel, features: Features| {
             let interpolators = interpolators.clone();
             let name = format!("{kernel:?}, {features:?}, {} interpolators", interpolators.len());
-            Text::of_kernel(name, &[POSE_ENTRY], move || Composed::pose(&kernel, features, &interpolators))
+            WgslText::of_kernel(name, &[POSE_ENTRY], move || Composed::pose(&kernel, features, &interpolators))
         };
         for kernel in pose_kernels(false, GoalTurns::None, true) {
             texts.extend(feature_sets().map(|features| pose(kernel, features)));
@@ -198,14 +198,14 @@ fn kernel_texts() -> Vec<Text> {
 }
 
 /// The modules that the library gives to shaders of others.
-fn other_texts() -> Vec<Text> {
+fn other_texts() -> Vec<WgslText> {
     let readers = SkinFormat::ALL.map(|format| (format!("reader of {format:?}"), format.wgsl().to_owned()));
-    readers.into_iter().map(|(name, code)| Text::new(name, &[], move || vec![code.clone()])).collect()
+    readers.into_iter().map(|(name, code)| WgslText::new(name, &[], move || vec![code.clone()])).collect()
 }
 
 /// Compiles a text by naga.
 #[track_caller]
-fn compile(Text { name, entries, compose }: &Text) -> naga::Module {
+fn compile(WgslText { name, entries, compose }: &WgslText) -> naga::Module {
     let code = compose().concat();
     let module = naga::front::wgsl::parse_str(&code).unwrap_or_else(|error| panic!("{name}: {error}"));
     let compute = module.entry_points.iter().filter(|entry| entry.stage == naga::ShaderStage::Compute);
@@ -228,7 +228,7 @@ fn assert_guards_stand_first(name: &str, code: &str) {
 }
 
 /// The kernels that pose, and the others.
-fn sorted_texts() -> (Vec<Text>, Vec<Text>) {
+fn sorted_texts() -> (Vec<WgslText>, Vec<WgslText>) {
     kernel_texts().into_iter().partition(|text| text.entries == [POSE_ENTRY])
 }
 

@@ -58,7 +58,8 @@ impl Warning {
     /// ```
     /// use std::path::Path;
     ///
-    /// use posse::{Library, Warning, import};
+    /// use posse::import::Warning;
+    /// use posse::{Library, import};
     ///
     /// # fn main() -> Result<(), posse::Error> {
     /// let (file, text) = (Path::new("old.gltf"), br#"{ "asset": {} }"#);

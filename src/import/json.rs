@@ -160,7 +160,7 @@ impl Level<'_> {
 }
 
 /// The path of the value at which a parser stopped, as a [`JsonPath`] is displayed; empty for the whole document. The
-/// path of a missing field is that of its object, and that of an unknown field ends with its key.
+/// path of a missing field is the path of its object, and the path of an unknown field ends with its key.
 ///
 /// It follows from the position in the error. A parser that keeps the path of each value is slower, and is compiled
 /// once more for all types of documents, which is a lot to download for pages. The position of an error counts if the

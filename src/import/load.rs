@@ -18,7 +18,7 @@ pub struct Asset {
     pub skeleton: SkeletonId,
     /// The skins, in the order of the file. Files of BVH and SMPL have none.
     pub skins: Vec<SkinId>,
-    /// The clips, in the order of the file: those of glTF by animation index.
+    /// The clips, in the order of the file, for glTF by animation index.
     pub clips: Vec<ClipId>,
     /// The clips of which no track can be read. They have no tracks, and keep the index of the others.
     pub left_out_clips: Vec<ClipId>,
@@ -36,13 +36,13 @@ pub struct Asset {
 /// What a file does not say itself. Formats ignore what they do not need.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LoadOptions<'a> {
-    /// Frames per second, for a file of BVH or SMPL whose rate is missing or wrong: above 0. By default those of the
+    /// Frames per second, for a file of BVH or SMPL whose rate is missing or wrong: above 0. By default the rate of the
     /// file.
     pub fps: Option<f64>,
     /// True if each End Site of a BVH file becomes a joint. True by default.
     pub end_sites: bool,
-    /// Where the joints of SMPL rest. By default, the positions `J` of the file, or else those of an adult, with a
-    /// warning.
+    /// Where the joints of SMPL rest. By default, the positions `J` of the file, or else the positions of an adult,
+    /// with a warning.
     pub rest: Option<&'a Proportions>,
 }
 
@@ -56,7 +56,7 @@ impl Default for LoadOptions<'_> {
 /// animations need.
 ///
 /// # Errors
-/// [`Error::Io`] if the file cannot be read, and those of [`from_slice`]. The library is then unchanged.
+/// [`Error::Io`] if the file cannot be read, and the errors of [`from_slice`]. The library is then unchanged.
 ///
 /// # Examples
 /// ```
@@ -71,6 +71,8 @@ impl Default for LoadOptions<'_> {
 /// let asset = import::load(&mut library, &path)?;
 /// let clip = library.clip(asset.clips[0]);
 /// assert_eq!((asset.frame_rate, clip.duration()), (Some(10.0), 0.1));
+/// // If only the library matters:
+/// assert_eq!(Library::open(&path)?, library);
 /// # Ok(())
 /// # }
 /// ```
@@ -78,6 +80,19 @@ pub fn load(library: &mut Library, file: impl AsRef<Path>) -> Result<Asset, Erro
     let file = file.as_ref();
     let bytes = std::fs::read(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })?;
     from_slice(library, file, &bytes, &LoadOptions::default())
+}
+
+impl Library {
+    /// A new library with the contents of a file, as [`import::load`](load) reads it. To see the warnings, or which
+    /// clips a file has among others, call that function.
+    ///
+    /// # Errors
+    /// The errors of [`import::load`](load).
+    pub fn open(file: impl AsRef<Path>) -> Result<Self, Error> {
+        let mut library = Self::new();
+        load(&mut library, file)?;
+        Ok(library)
+    }
 }
 
 /// Reads the bytes of a file with joints into a library.
@@ -92,11 +107,11 @@ pub fn from_slice(library: &mut Library, name: &Path, bytes: &[u8], options: &Lo
     of_format(library, recognize(name, bytes)?, name, bytes, options)
 }
 
-/// Reads the bytes of a file of a format that [`recognize()`](super::recognize()) has told, as [`from_slice`] does, which
-/// reads all of a JSON file to tell it.
+/// Reads the bytes of a file of a format that [`recognize()`](super::recognize()) has told, as [`from_slice`] does,
+/// which reads all of a JSON file to tell it.
 ///
 /// # Errors
-/// Those of [`from_slice`], and [`Error::Import`] for a file of another format.
+/// The errors of [`from_slice`], and [`Error::Import`] for a file of another format.
 pub fn of_format(
     library: &mut Library,
     format: FileFormat,

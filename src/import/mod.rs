@@ -4,7 +4,7 @@
 //! * [`gltf`]: `.glb` and `.gltf` files into skeletons, skins and clips.
 //! * [`bvh`]: `.bvh` files into skeletons and clips.
 //! * [`fbx`]: `.fbx` files into skeletons, skins and clips, with the feature `fbx`.
-//! * [`cocos`]: animation clips of Cocos Creator into [`UnboundClip`](crate::UnboundClip)s.
+//! * [`cocos`]: animation clips of Cocos Creator into [`UnboundClip`](crate::binding::UnboundClip)s.
 //! * [`smpl`]: motion of SMPL bodies in `.npz` files, as AMASS has it, into skeletons and clips.
 //! * [`crowd`]: crowd files, which name glTF files and describe instances with their layers.
 //! * [`recognize()`]: the format of a file, by its content and its name.

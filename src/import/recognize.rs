@@ -100,7 +100,7 @@ pub fn recognize(file: &Path, bytes: &[u8]) -> Result<FileFormat, Error> {
 /// tells the format.
 ///
 /// # Errors
-/// Those of [`recognize`].
+/// The errors of [`recognize`].
 pub fn recognize_head(file: &Path, head: &[u8]) -> Result<Option<FileFormat>, Error> {
     let text = without_mark(head).trim_ascii_start();
     if head.starts_with(b"glTF") {

@@ -30,7 +30,7 @@ impl Library {
             return Err(Error::Usage(no_such("skeleton", skeleton.index(), "library", self.skeletons().len())));
         };
         let mut binder = Binder::new(self, found, properties);
-        let nodes: Vec<Node> = (0..).zip(&clip.tracks).map(|(index, track)| binder.node(index, track)).collect();
+        let nodes: Vec<PathNode> = (0..).zip(&clip.tracks).map(|(index, track)| binder.node(index, track)).collect();
         let later = later_tracks(clip, &nodes);
         let mut tracks = Vec::new();
         let mut bound = Vec::with_capacity(clip.tracks.len());
@@ -39,12 +39,14 @@ impl Library {
             let mut wanted = properties == PropertyTracks::All;
             match (later[index], nodes[index]) {
                 _ if track.curves == UnboundCurves::Empty => binder.issue(index, track, BindingIssueKind::Empty),
-                (_, Node::None) => {}
+                (_, PathNode::None) => {}
                 (Some(by), _) => binder.issue(index, track, BindingIssueKind::Twice { by }),
-                (None, Node::Joint(joint)) => targets.joint = binder.move_joint(index, track, joint, &mut tracks)?,
-                (None, Node::Scene) => {}
+                (None, PathNode::Joint(joint)) => {
+                    targets.joint = binder.move_joint(index, track, joint, &mut tracks)?
+                }
+                (None, PathNode::Scene) => {}
             }
-            wanted |= targets.joint.is_none() && later[index].is_none() && nodes[index] != Node::None;
+            wanted |= targets.joint.is_none() && later[index].is_none() && nodes[index] != PathNode::None;
             if wanted && track.curves != UnboundCurves::Empty {
                 targets.property = Some(binder.fill_property(track, &mut tracks)?);
             }
@@ -75,7 +77,7 @@ impl Library {
 
 /// The node at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Node {
+enum PathNode {
     /// No node.
     None,
     /// The scene, which is the parent of all roots.
@@ -96,13 +98,13 @@ struct LastDrivers {
 }
 
 /// Per track, the last track after it that drives the same target.
-fn later_tracks(clip: &UnboundClip, nodes: &[Node]) -> Vec<Option<usize>> {
+fn later_tracks(clip: &UnboundClip, nodes: &[PathNode]) -> Vec<Option<usize>> {
     let mut driven: HashMap<_, LastDrivers> = HashMap::new();
     let mut later = vec![None; nodes.len()];
     for (index, (track, node)) in clip.tracks.iter().zip(nodes).enumerate().rev() {
         let target = &track.target;
         // Without a node, the path itself identifies the target.
-        let path = (*node == Node::None).then_some(&target.path);
+        let path = (*node == PathNode::None).then_some(&target.path);
         let property = match target.property.as_str() {
             "eulerAngles" if target.component.is_none() => "rotation",
             property => property,
@@ -166,7 +168,7 @@ impl<'a> Binder<'a> {
     }
 
     /// Finds the node at the path of a track.
-    fn node(&mut self, index: usize, track: &UnboundTrack) -> Node {
+    fn node(&mut self, index: usize, track: &UnboundTrack) -> PathNode {
         let path = &track.target.path;
         let is_root = |name: &String| self.children.contains_key(&(None, name.as_str()));
         let mut parent = if path.first().is_some_and(is_root) { None } else { self.root };
@@ -174,7 +176,7 @@ impl<'a> Binder<'a> {
         for name in path {
             let Some(&(child, several)) = self.children.get(&(parent, name.as_str())) else {
                 self.issue(index, track, BindingIssueKind::NoNode { name: name.clone() });
-                return Node::None;
+                return PathNode::None;
             };
             if several {
                 ambiguous = ambiguous.or(Some(name.clone()));
@@ -184,7 +186,7 @@ impl<'a> Binder<'a> {
         if let Some(name) = ambiguous {
             self.issue(index, track, BindingIssueKind::Ambiguous { name });
         }
-        parent.map_or(Node::Scene, Node::Joint)
+        parent.map_or(PathNode::Scene, PathNode::Joint)
     }
 
     /// Adds the tracks that move a joint; `None` if the property of the track does not move joints.
@@ -426,7 +428,7 @@ pub enum PropertyTracks {
     /// Tracks of nodes that the skeleton has, unless they move a joint.
     #[default]
     Bound,
-    /// All tracks, including those that move a joint and those without a node. Each curve's value is then in the
+    /// All tracks, including tracks that move a joint and tracks without a node. Each curve's value is then in the
     /// results.
     All,
 }

@@ -9,16 +9,16 @@ use crate::model::no_such;
 
 /// Points of a plane that share a weight of 1: each layer that plays the clip of a point gets that point's share.
 ///
-/// An instance has one layer per clip, with [`WeightDriver::Point`](crate::WeightDriver::Point) for its point; it has
-/// at most eight. For one parameter, give each layer [`Knots`](crate::Knots) that are 1 at its value and 0 at those of
-/// its neighbours.
+/// An instance has one layer per clip, with [`WeightDriver::Point`](crate::parameters::WeightDriver::Point) for its
+/// point; it has at most eight. For one parameter, give each layer [`Knots`](crate::parameters::Knots) that are 1 at
+/// its value and 0 at the values of its neighbours.
 ///
 /// The shares are the barycentric coordinates in the triangle that contains the position. Where triangles overlap, the
 /// first one counts. A position outside of all triangles is first moved to the nearest point of their union.
 ///
 /// # Examples
 /// ```
-/// use posse::BlendSpace;
+/// use posse::parameters::BlendSpace;
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// // Standing, forwards, left and right, by the speeds forwards and to the side.

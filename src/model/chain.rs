@@ -1,17 +1,18 @@
-//! Chains, the joints that inverse kinematics turns, and goals, what a chain of an instance reaches for.
+//! Chains, the joints that inverse kinematics (IK) rotates, and goals, the targets that a chain of an instance reaches
+//! for.
 
 use crate::model::id::ChainId;
 use crate::model::parameter::no_parameter;
 use crate::model::{ParameterValues, Skeleton, SkeletonId, is_usable, no_such};
 
-/// Joints of a skeleton that inverse kinematics turns towards a target. Instances refer to them by a [`Goal`].
+/// Joints of a skeleton that inverse kinematics (IK) rotates until the last one, the effector, is at a target.
+/// Instances refer to them by a [`Goal`].
 ///
 /// # Examples
 /// ```
 /// use glam::DVec3;
-/// use posse::{
-///     Chain, ChainKind, Crowd, Evaluator, Goal, GoalTarget, Joint, Library, Outputs, Reference, Skeleton, Ticks, Transform,
-/// };
+/// use posse::ik::{Chain, ChainKind, Goal, GoalTarget};
+/// use posse::{Crowd, Evaluator, Joint, Library, Outputs, Reference, Skeleton, Ticks, Transform};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// // A leg that points down, with bones of 0.5 m, and its knee a little in front.
@@ -41,14 +42,14 @@ pub struct Chain {
     pub name: Option<String>,
     /// The skeleton.
     pub skeleton: SkeletonId,
-    /// The joints, and the way in which they turn.
+    /// The joints, and how they rotate.
     pub kind: ChainKind,
 }
 
-/// The joints of a chain, and the way in which they turn.
+/// The joints of a chain, and how they rotate.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ChainKind {
-    /// Two bones, such as a leg: the first two joints turn, so that the third reaches the target, or comes as near as
+    /// Two bones, such as a leg: the first two joints rotate, so that the third reaches the target, or comes as near as
     /// the bones allow.
     TwoBone {
         /// The joints, each below the one before it, not necessarily its child: hip, knee, ankle.
@@ -63,9 +64,9 @@ pub enum ChainKind {
     Aim {
         /// The joint.
         joint: usize,
-        /// The direction in the joint's own space that turns to the target. It need not have length 1.
+        /// The direction in the joint's own space that rotates to the target. It need not have length 1.
         forward: [f64; 3],
-        /// The largest turn in radians, 0 or more; pi is no limit.
+        /// The largest rotation in radians, 0 or more; pi is no limit.
         limit: f64,
     },
 }

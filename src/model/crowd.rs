@@ -130,8 +130,8 @@ impl Crowd {
     /// before the last one has ended.
     ///
     /// # Errors
-    /// * [`Error::Instance`] if there is no such instance, `into` does not blend, the range is not finite or ends before
-    ///   it begins, or the layer has a number that [`push`](Self::push) refuses.
+    /// * [`Error::Instance`] if there is no such instance, `into` does not blend, the range is not finite or ends
+    ///   before it begins, or the layer has a number that [`push`](Self::push) refuses.
     /// * [`Error::Limit`] if there would be more layers than `push` allows.
     ///
     /// The crowd is then unchanged.
@@ -279,7 +279,8 @@ impl Crowd {
         self.transition(instance).into_iter().flat_map(Transition::chain)
     }
 
-    /// The layers of an instance, followed by those that go out in its transition and in those that it interrupts.
+    /// The layers of an instance, followed by layers that go out in its transition and in transitions that it
+    /// interrupts.
     ///
     /// # Panics
     /// If there is no such instance.
@@ -307,9 +308,9 @@ impl Crowd {
     }
 
     /// The crowd as it is at a tick: an instance before the start of a transition has the layers that go out, and a
-    /// transition that is over is removed. Parameters stay as they are. A [`CpuCrowd`](crate::CpuCrowd) or a crowd on
-    /// the GPU of the result shows the instances at that tick and at later ticks before the next start of a transition,
-    /// with the parameters that its caller sets.
+    /// transition that is over is removed. Parameters stay as they are. A [`CpuCrowd`](crate::cpu::CpuCrowd) or a crowd
+    /// on the GPU of the result shows the instances at that tick and at later ticks before the next start of a
+    /// transition, with the parameters that its caller sets.
     pub fn at(&self, now: Ticks) -> Cow<'_, Self> {
         if self.instances.iter().all(|instance| instance.running.is_none()) {
             return Cow::Borrowed(self);
@@ -317,8 +318,8 @@ impl Crowd {
         Cow::Owned(Self { instances: self.instances.iter().map(|instance| instance.at(now)).collect() })
     }
 
-    /// The layers that an instance has at a tick: those that go out before the start of a transition, otherwise its
-    /// own.
+    /// The layers that an instance has at a tick: the layers that go out before the start of a transition, otherwise
+    /// its own.
     ///
     /// # Panics
     /// If there is no such instance.
@@ -336,7 +337,7 @@ impl Crowd {
         (0..self.len()).try_for_each(|instance| self.check_instance(library, instance, self.transition(instance)))
     }
 
-    /// Checks the layers of an instance, and those that go out in a transition.
+    /// Checks the layers of an instance, and layers that go out in a transition.
     pub(crate) fn check_instance(
         &self,
         library: &Library,

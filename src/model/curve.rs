@@ -152,7 +152,7 @@ impl Curve {
         Ok(Self { easing: self.easing.clone(), extrapolation: self.extrapolation, ..curve })
     }
 
-    /// A curve of some of the keys, whose times are those of `timeline`. It does not extrapolate. Its values are those
+    /// A curve of some of the keys, at the times of `timeline`. It does not extrapolate. Its values are the values
     /// in `parts`, or are added to them.
     pub(super) fn part(&self, keys: Range<usize>, timeline: Arc<Timeline>, parts: &mut NumberParts) -> Self {
         let per_key = self.width * self.interpolation.elements_per_key();
@@ -381,7 +381,7 @@ pub trait Interpolator: Debug + Send + Sync {
     fn wgsl(&self) -> &str;
 }
 
-/// The target of a curve. Joints and properties are indices into those of the skeleton of the clip.
+/// The target of a curve. Joints and properties are indices into the lists of the skeleton of the clip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Target {
     /// The translation of a joint, 3 numbers.
@@ -395,7 +395,7 @@ pub enum Target {
     EulerAngles(usize),
     /// All morph weights of a joint, one number each.
     Weights(usize),
-    /// A property of the skeleton. The width is that of the property.
+    /// A property of the skeleton, with the width of the property.
     Property(usize),
 }
 

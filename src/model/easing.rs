@@ -9,7 +9,7 @@ macro_rules! easings {
     ($($name:literal $(#[$doc:meta])* $variant:ident,)*) => {
         /// A map from the fraction `k` between two keys to the fraction by which the values are interpolated.
         ///
-        /// Names, numbers and formulas are those of Cocos Creator. `k` is in `[0, 1]`; the result may leave this range
+        /// Names, numbers and formulas come from Cocos Creator. `k` is in `[0, 1]`; the result may leave this range
         /// and is not clamped. In the formulas `m = 2k` and `n = m - 1`. Of a formula with two parts, the first holds
         /// below `k = 1/2` and the second from there on.
         #[derive(Debug, Clone, Copy, PartialEq)]

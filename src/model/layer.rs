@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::model::parameter::no_parameter;
-use crate::model::{ClipId, MaskId, Playback, Ticks, WeightDriver, WrapMode};
+use crate::model::{ClipId, MaskId, Mixing, Playback, Ticks, WeightDriver, WrapMode};
 
 /// The time of a layer in its clip.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,7 +40,8 @@ pub enum LayerTime {
 ///
 /// # Examples
 /// ```
-/// use posse::{Crowd, Fade, FadeShape, Layer, LayerMode, Ticks, demo};
+/// use posse::transitions::{Fade, FadeShape};
+/// use posse::{Crowd, Layer, LayerMode, Ticks, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let library = demo::library()?;
@@ -165,10 +166,10 @@ impl Layer {
 }
 
 impl ClipId {
-    /// A layer that plays the clip repeatedly, at its authored speed, as if it had begun at second 0 of the crowd clock.
-    /// [`Layer::phase`], [`Layer::start`], [`Layer::rate`] and [`Layer::weight`] change it.
+    /// A layer that plays the clip repeatedly, at its authored speed, as if it had begun at second 0 of the crowd
+    /// clock. [`Layer::phase`], [`Layer::start`], [`Layer::rate`] and [`Layer::weight`] change it.
     pub fn looping(self) -> Layer {
-        Layer::new(self, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)))
+        Layer::new(self, LayerTime::Playing(Playback::looping(0.0, 1.0)))
     }
 
     /// A layer that plays the clip once, from second 0 of the crowd clock on, and stays at its end.
@@ -276,19 +277,6 @@ pub(super) fn cross_faded(layers: &[Layer], into: Layer, fade: Fade) -> Vec<Laye
     old.chain([renumbered(Layer { fade_in: Some(fade), ..into })]).collect()
 }
 
-/// The mixing that combines the layers of an instance, ordered from least to most. A kernel for more mixing also serves
-/// less.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub enum Mixing {
-    /// None: at most one layer, which blends with a weight of [`Layer::MIN_WEIGHT`] or more, without mask and fades.
-    #[default]
-    None,
-    /// Blending: any number of layers that blend, with any weights, masks and fades.
-    Blend,
-    /// All mixing: at least one layer overrides or adds.
-    Any,
-}
-
 impl Mixing {
     /// The mixing that these layers need.
     pub fn of(layers: &[Layer]) -> Self {
@@ -331,7 +319,7 @@ mod building_tests {
     #[test]
     fn builders_count_in_seconds() {
         let clip = ClipId(3);
-        let playing = |start: i64, rate| LayerTime::Playing(Playback::looping(Ticks(start), rate));
+        let playing = |start: i64, rate| LayerTime::Playing(Playback::new(WrapMode::Loop, Ticks(start), rate));
         assert_eq!(clip.looping(), Layer::new(clip, playing(0, 1.0)));
         // Half a second has 2^19 ticks. A phase counts the crowd clock, whatever the rate and the order.
         let ahead = Layer { weight: 0.25, ..Layer::new(clip, playing(-(1 << 19), 2.0)) };

@@ -17,7 +17,8 @@ use crate::model::{
 /// ```
 /// use std::sync::Arc;
 ///
-/// use posse::{Clip, Curve, Interpolation, Joint, Library, Skeleton, Target, Timeline, Track};
+/// use posse::curves::{Curve, Interpolation, Target, Timeline, Track};
+/// use posse::{Clip, Joint, Library, Skeleton};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let mut library = Library::new();
@@ -205,7 +206,7 @@ impl Library {
         &self.masks
     }
 
-    /// Adds a chain. Instances refer to it by a [`Goal`](crate::Goal).
+    /// Adds a chain. Instances refer to it by a [`Goal`](crate::ik::Goal).
     ///
     /// # Errors
     /// [`Error::Usage`] if the skeleton or a joint does not exist, a joint is given by a matrix, the joints of two
@@ -234,7 +235,7 @@ impl Library {
         &self.chains
     }
 
-    /// Adds knots. Layers refer to them by [`WeightDriver::Knots`](crate::WeightDriver::Knots).
+    /// Adds knots. Layers refer to them by [`WeightDriver::Knots`](crate::parameters::WeightDriver::Knots).
     pub fn add_knots(&mut self, knots: Knots) -> KnotsId {
         self.knots.push(knots);
         KnotsId(self.knots.len() - 1)
@@ -250,7 +251,7 @@ impl Library {
         &self.knots
     }
 
-    /// Adds a blend space. Layers refer to it by [`WeightDriver::Point`](crate::WeightDriver::Point).
+    /// Adds a blend space. Layers refer to it by [`WeightDriver::Point`](crate::parameters::WeightDriver::Point).
     pub fn add_blend_space(&mut self, space: BlendSpace) -> BlendSpaceId {
         self.blend_spaces.push(space);
         BlendSpaceId(self.blend_spaces.len() - 1)
@@ -266,7 +267,7 @@ impl Library {
         &self.blend_spaces
     }
 
-    /// Adds an interpolator. Curves refer to it by [`Interpolation::Custom`](crate::Interpolation::Custom).
+    /// Adds an interpolator. Curves refer to it by [`Interpolation::Custom`](crate::curves::Interpolation::Custom).
     ///
     /// # Errors
     /// [`Error::Usage`] if its name is not an identifier or is taken, a width is not from 1 to 64, or its fields do not

@@ -42,9 +42,9 @@ pub struct Mask {
 impl Mask {
     /// Makes a mask from joint names and weights. Also returns the names that no joint has.
     ///
-    /// A name selects all joints of that name, and a path or `NAME#K` those that a [`Selector`] finds. Of several texts
-    /// that select a joint, the one that selects fewer joints counts, else the last. With `descendants`, a joint takes
-    /// the weight of its nearest selected ancestor, if it is not selected itself. All other joints have weight 0.
+    /// A name selects all joints of that name, and a path or `NAME#K` the joints that a [`Selector`] finds. Of several
+    /// texts that select a joint, the one that selects fewer joints counts, else the last. With `descendants`, a joint
+    /// takes the weight of its nearest selected ancestor, if it is not selected itself. All other joints have weight 0.
     ///
     /// # Errors
     /// [`Error::Usage`] if there is no such skeleton, or a weight is not a finite number of 0 or more.

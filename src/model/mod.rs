@@ -31,6 +31,7 @@ mod transition;
 mod trim_clips;
 pub(crate) mod uniform_scale;
 
+pub use crate::refusal::Mixing;
 pub use bind_clip::{
     Binding, BindingIssue, BindingIssueKind, BoundTrack, PropertyTracks, TargetPath, UnboundClip, UnboundCurves,
     UnboundTrack, ValueKind, color_bytes,
@@ -47,7 +48,7 @@ pub(crate) use curve::NumberRange;
 pub use curve::{Curve, Extrapolation, Interpolation, Interpolator, Target, Track};
 pub use easing::{CurveEasing, Easing};
 pub use id::{BlendSpaceId, ChainId, ClipId, InterpolatorId, KnotsId, MaskId, SkeletonId, SkinId};
-pub use layer::{AdditiveReference, Fade, FadeShape, Layer, LayerMode, LayerTime, Mixing};
+pub use layer::{AdditiveReference, Fade, FadeShape, Layer, LayerMode, LayerTime};
 pub use library::Library;
 pub use mask::Mask;
 pub(crate) use mask::is_weight;

@@ -88,7 +88,7 @@ impl MorphMap {
     /// target with a partner. `rest` has the weights of the second joint at rest, for morph targets without a partner.
     ///
     /// # Errors
-    /// Those of [`Curve::new`], which do not occur for a curve of the width of the first joint.
+    /// The errors of [`Curve::new`], which do not occur for a curve of the width of the first joint.
     pub fn tracks(&self, track: &Track, joint: usize, rest: &[f64]) -> Result<Vec<Track>, Error> {
         let target = Target::Weights(joint);
         if let Some(component) = track.component {
@@ -112,7 +112,7 @@ impl MorphMap {
     }
 }
 
-/// A curve of some of the numbers of another one. A number without a source is that of `rest`.
+/// A curve of some of the numbers of another one. A number without a source comes from `rest`.
 fn columns(curve: &Curve, sources: &[Option<usize>], rest: &[f64]) -> Result<Curve, Error> {
     let has_tangents = curve.interpolation() == Interpolation::CubicSpline;
     let mut values = Vec::with_capacity(curve.values().len() / curve.width() * sources.len());
@@ -126,8 +126,8 @@ fn columns(curve: &Curve, sources: &[Option<usize>], rest: &[f64]) -> Result<Cur
     curve.with_values(curve.interpolation(), sources.len(), values)
 }
 
-/// The morph targets without a partner as a text: those that drive nothing, and those that stay at rest. `sides` names
-/// the two sides, such as `source` and `target`.
+/// The morph targets without a partner as a text: targets that drive nothing, and targets that stay at rest. `sides`
+/// names the two sides, such as `source` and `target`.
 pub(crate) fn list_morphs([left_out, at_rest]: &[Vec<String>; 2], sides: [&str; 2]) -> String {
     let left_out = (!left_out.is_empty()).then(|| format!("{} of the {}", list_names(left_out), sides[0]));
     let rest = || format!("{} of the {}, which keep their rest weights", list_names(at_rest), sides[1]);

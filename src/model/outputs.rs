@@ -8,7 +8,8 @@ use crate::model::{Motion, SkinFormat, Transform};
 ///
 /// # Examples
 /// ```
-/// use posse::{CpuEngine, Evaluator, Outputs, SkinFormat, Ticks, demo};
+/// use posse::cpu::CpuEngine;
+/// use posse::{Evaluator, Outputs, SkinFormat, Ticks, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let outputs = Outputs { model: true, ..Outputs::SKIN.with_skin_format(SkinFormat::HalfMatrix) };

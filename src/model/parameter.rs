@@ -13,7 +13,8 @@ pub(super) const MAX_PARAMETERS: usize = 16;
 ///
 /// # Examples
 /// ```
-/// use posse::{Parameter, Ticks};
+/// use posse::Ticks;
+/// use posse::parameters::Parameter;
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// // From 1 m/s at second 0 to 3 m/s at second 2.
@@ -85,7 +86,7 @@ impl Parameter {
     }
 }
 
-/// The values of the parameters of an instance at a moment. Those that it does not have are 0.
+/// The values of the parameters of an instance at a moment. Parameters that it does not have are 0.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ParameterValues(pub [f32; MAX_PARAMETERS]);
 
@@ -151,7 +152,7 @@ pub(crate) fn no_parameter(parameter: usize) -> Option<String> {
 ///
 /// # Examples
 /// ```
-/// use posse::Knots;
+/// use posse::parameters::Knots;
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// // A walk at 1.5 m/s that gives way to standing at 0 m/s and to a run at 4 m/s.

@@ -2,7 +2,7 @@
 
 use std::ops::{Add, Neg, Sub};
 
-/// The behaviour at the ends of a clip. The modes are those of Cocos Creator. Any clip can play in any mode.
+/// The behaviour at the ends of a clip. The modes come from Cocos Creator. Any clip can play in any mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum WrapMode {
     /// The mode of the clip. It counts as [`Normal`](Self::Normal) if the clip has this mode too.
@@ -96,7 +96,8 @@ impl WrapMode {
 ///
 /// # Examples
 /// ```
-/// use posse::{LayerTime, Playback, Ticks, WrapMode, clip_time, demo};
+/// use posse::playback::clip_time;
+/// use posse::{LayerTime, Playback, Ticks, WrapMode, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let library = demo::library()?;
@@ -136,9 +137,9 @@ impl Playback {
         Self { start, rate, wrap, repeat_count: None, range: None }
     }
 
-    /// Plays the whole clip repeatedly.
-    pub fn looping(start: Ticks, rate: f64) -> Self {
-        Self::new(WrapMode::Loop, start, rate)
+    /// Plays the whole clip repeatedly, from a second of the crowd clock on.
+    pub fn looping(start: f64, rate: f64) -> Self {
+        Self::new(WrapMode::Loop, Ticks::from_seconds(start), rate)
     }
 
     /// The same playback with a mode of a clip in place of [`WrapMode::Default`].
@@ -156,8 +157,8 @@ impl Playback {
     ///
     /// `None` if no start does this:
     /// * At a rate of 0, or at a rate so slow that the start would be 140,000 years away. To pause, use
-    ///   [`LayerTime::At`](crate::LayerTime::At) with the time that [`clip_time`](crate::clip_time) returns. After the
-    ///   pause, use the same play, [`delayed`](Self::delayed).
+    ///   [`LayerTime::At`](crate::LayerTime::At) with the time that [`clip_time`](crate::playback::clip_time) returns.
+    /// After the pause, use the same play, [`delayed`](Self::delayed).
     /// * If a mode other than the two loops has begun and the new rate turns it round, or starts it backwards from a
     ///   rate of 0: before its start it would come from the other end. To turn round at `time`, use
     ///   [`WrapMode::Reverse`] with a range from 0 to `time`.
@@ -191,9 +192,9 @@ impl Playback {
     /// one pass of the leader's clip takes the mean of the lengths of all clips, by their weights. This is the play of
     /// the leader; the others follow it ([`LayerTime::Synced`](crate::LayerTime)).
     ///
-    /// `duration` is that of the leader's clip in seconds; `clips` has a weight of 0 or more and a length in seconds
-    /// per clip, the leader's among them. The length of a clip that should play faster than it was authored is its
-    /// duration over that rate. A negative rate stays negative.
+    /// `duration` is the duration of the leader's clip in seconds; `clips` has a weight of 0 or more and a length in
+    /// seconds per clip, the leader's among them. The length of a clip that should play faster than it was authored is
+    /// its duration over that rate. A negative rate stays negative.
     ///
     /// `None` if no weight or no length is above 0, or if [`with_rate_from`](Self::with_rate_from) has no start for the
     /// rate.
@@ -203,7 +204,7 @@ impl Playback {
     /// use posse::{Playback, Ticks};
     ///
     /// // A walk of 1 s and a run of 0.5 s in equal parts: a cycle takes 0.75 s.
-    /// let walk = Playback::looping(Ticks(0), 1.0);
+    /// let walk = Playback::looping(0.0, 1.0);
     /// let now = Ticks::from_seconds(0.25);
     /// let blended = walk.with_blend_length(now, 1.0, &[[1.0, 1.0], [1.0, 0.5]]).expect("a rate");
     /// assert_eq!(blended.rate, 1.0 / 0.75);

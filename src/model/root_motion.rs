@@ -23,7 +23,8 @@ const MAX_SLOPE: f64 = 1e-4;
 ///
 /// # Examples
 /// ```
-/// use posse::{RootMotion, RootRotation, demo};
+/// use posse::demo;
+/// use posse::root_motion::{RootMotion, RootRotation};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let mut library = demo::library()?;
@@ -44,11 +45,11 @@ pub struct RootMotion {
     /// The axes x, y and z along which it moves the instance. They are axes of the parent of the joint, not of the
     /// instance.
     pub translation: [bool; 3],
-    /// The part of its rotation that turns the instance.
+    /// The part of its rotation that rotates the instance.
     pub rotation: RootRotation,
 }
 
-/// The part of the rotation of a root joint that turns the instance.
+/// The part of the rotation of a root joint that rotates the instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum RootRotation {
     /// No part.
@@ -70,7 +71,9 @@ pub enum RootRotation {
 ///
 /// ```
 /// # fn main() -> Result<(), posse::Error> {
-/// use posse::{CpuEngine, Crowd, Evaluator, Layer, LayerTime, Outputs, Playback, RootMotion, Step, Ticks, demo};
+/// use posse::cpu::CpuEngine;
+/// use posse::root_motion::RootMotion;
+/// use posse::{Crowd, Evaluator, Layer, LayerTime, Outputs, Playback, Step, Ticks, demo};
 ///
 /// let mut library = demo::library()?;
 /// let clip = library.find_clip("walk").expect("the demo walks");
@@ -79,7 +82,7 @@ pub enum RootRotation {
 /// let space = root.space(library.skeleton(id));
 /// library.set_root_motion(clip, Some(root))?;
 /// let mut crowd = Crowd::new();
-/// crowd.push(id, &[Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)))])?;
+/// crowd.push(id, &[Layer::new(clip, LayerTime::Playing(Playback::looping(0.0, 1.0)))])?;
 /// let step = Step { from: Ticks(0), to: Ticks::from_seconds(0.1) };
 /// let poses = CpuEngine::new(&library)?.evaluate_step(&crowd, step, Outputs::ALL)?;
 /// let moved = poses.instances[0].root_motion.expect("a root").in_space(&space);
@@ -92,8 +95,8 @@ pub enum RootRotation {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Motion {
-    /// The translation along the axes at the start of the movement, in the units of its space (metres in that of the
-    /// instance).
+    /// The translation along the axes at the start of the movement, in the units of its space (metres in the space of
+    /// the instance).
     pub translation: DVec3,
     /// The rotation, of unit length.
     pub rotation: DQuat,

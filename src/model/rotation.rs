@@ -181,7 +181,7 @@ mod tests {
         // 2, 1.
         let found = nearest(DMat3::from_quat(turned) * DMat3::from_diagonal(DVec3::new(3.0, 2.0, -1.0)));
         assert!(found.dot(turned).abs() > 1.0 - 1e-12, "{found} is not {turned}");
-        // All axes are as long: of the nearest ones, that of a scale with a negative x.
+        // All axes are as long: of the nearest ones, the rotation of a scale with a negative x.
         let found = nearest(DMat3::from_quat(turned) * DMat3::from_diagonal(DVec3::new(-2.0, 2.0, 2.0)));
         assert!(found.dot(turned).abs() > 1.0 - 1e-12, "{found} is not {turned}");
         assert!(nearest(DMat3::ZERO).is_normalized());

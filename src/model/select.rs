@@ -69,7 +69,7 @@ impl<'a> Selector<'a> {
         Self::new("clip", names.into_iter().zip(0..).collect(), None)
     }
 
-    /// The joints of a skeleton. The results are their indices in it; those of texts follow the order of the file.
+    /// The joints of a skeleton. The results are their indices in it; indices of texts follow the order of the file.
     pub fn of_joints(skeleton: &'a Skeleton) -> Self {
         let joints = skeleton.joints();
         let items = skeleton.file_order().map(|joint| (joints.get(joint).and_then(|it| it.name.as_deref()), joint));
@@ -569,7 +569,8 @@ mod tests {
         let skeleton = skeleton(&joints);
         let paths = skeleton.telling_paths();
         let found: Vec<&str> = paths.iter().map(|path| path.as_deref().unwrap_or("")).collect();
-        // The path of the first `x` has a joint without a name; that of the second one is the name of another joint.
+        // The path of the first `x` has a joint without a name; the path of the second one is the name of another
+        // joint.
         assert_eq!(found, ["", "Armature/Hips", "", "Body/Hips", "#4", "#5", "/Hips", "", "#8", "/Body/x", ""]);
         for (joint, path) in paths.iter().enumerate().filter_map(|(joint, path)| Some((joint, path.as_ref()?))) {
             assert_eq!(skeleton.select_joint(path).unwrap(), joint, "{path}");

@@ -15,7 +15,7 @@ impl Library {
     /// * A track of a joint drives the joint of the same name, at any place in the hierarchy. If several joints of
     ///   either skeleton have the name, it drives the joint that is reached by the same names from the root. Among
     ///   siblings of one name, the first matches the first, and so on.
-    /// * A track of morph weights drives those of the same names, where both joints name their morph targets
+    /// * A track of morph weights drives weights of the same names, where both joints name their morph targets
     ///   ([`Joint::morph_names`](crate::Joint::morph_names)). Else it drives all in their order, if the joints have the
     ///   same number of them. Weights without a partner stay at rest.
     /// * A track of a property drives the property of the same name, width and kind.
@@ -187,8 +187,8 @@ impl<'a> Matches<'a> {
             return Ok(Match { kind: Some(kind), ..Match::default() });
         };
         let tracks = map.tracks(track, found, &to.weights)?;
-        // A track of a single weight says nothing about the others. Those of the rig alone are no loss, but may tell of
-        // another spelling.
+        // A track of a single weight says nothing about the others. Weights of the rig alone are no loss, but may tell
+        // of another spelling.
         let (left_out, at_rest) = match track.component {
             Some(component) => (vec![component], Vec::new()),
             None => (map.left_out(), map.at_rest()),
@@ -268,8 +268,8 @@ pub struct SharingIssue {
     pub name: Option<String>,
     /// The kind of the remark.
     pub kind: SharingIssueKind,
-    /// The morph targets of a remark [`MorphNames`](SharingIssueKind::MorphNames): those of the original skeleton that
-    /// drive nothing, and those of the other one that stay at rest. One without a name has its index.
+    /// The morph targets of a remark [`MorphNames`](SharingIssueKind::MorphNames): targets of the original skeleton
+    /// that drive nothing, and targets of the other one that stay at rest. One without a name has its index.
     pub morphs: [Vec<String>; 2],
 }
 

@@ -8,8 +8,8 @@ use glam::DAffine3;
 use crate::error::Error;
 use crate::model::{SkeletonId, Transform};
 
-/// The largest difference of a matrix from its translation, rotation and scale, relative to its largest number, or to 1,
-/// that counts as rounding.
+/// The largest difference of a matrix from its translation, rotation and scale, relative to its largest number, or to
+/// 1, that counts as rounding.
 const MAX_SHEAR: f64 = 1e-6;
 
 /// The letters of a joint's name in the name of a morph weight: each weight repeats them.
@@ -20,7 +20,7 @@ const MAX_LETTERS: usize = 64;
 pub struct Joint {
     /// The name of the joint, if it has one.
     pub name: Option<String>,
-    /// Index of the parent, smaller than that of the joint; `None` for a root.
+    /// Index of the parent, smaller than the index of the joint; `None` for a root.
     pub parent: Option<usize>,
     /// The local transform in the rest pose. Parts that no clip drives keep it.
     pub rest: Transform,
@@ -95,7 +95,7 @@ pub struct HumanBone {
 /// An expression of a face, as a VRM file declares it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Expression {
-    /// The name in VRM 1.0, such as `aa` or `happy`, or that of an expression of the file's own.
+    /// The name in VRM 1.0, such as `aa` or `happy`, or the name of an expression of the file's own.
     pub name: String,
     /// True if the expression is on above a weight of 0.5, and else off.
     pub is_binary: bool,
@@ -111,7 +111,7 @@ pub struct Expression {
     pub binds: Vec<MorphBind>,
 }
 
-/// The effect of an expression on those that it would break: lip sync, blinking and gaze.
+/// The effect of an expression on the expressions that it would break: lip sync, blinking and gaze.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ExpressionOverride {
     /// No effect.
@@ -187,8 +187,8 @@ impl Skeleton {
         Ok(Self { name, joints, properties, human_bones, expressions, file_order, carriers })
     }
 
-    /// The same skeleton with roles of its joints in a human body. [`JointMap::by_names`](crate::JointMap::by_names)
-    /// matches the joints of two skeletons by them.
+    /// The same skeleton with roles of its joints in a human body.
+    /// [`JointMap::by_names`](crate::retarget::JointMap::by_names) matches the joints of two skeletons by them.
     ///
     /// # Errors
     /// [`Error::Skeleton`] if there is no such joint.
@@ -203,7 +203,7 @@ impl Skeleton {
     }
 
     /// The same skeleton with expressions of its face. [`Library::retarget`](crate::Library::retarget) carries the
-    /// weights of expressions over to those of the same name.
+    /// weights of expressions over to expressions of the same name.
     ///
     /// # Errors
     /// [`Error::Skeleton`] if there is no such joint or no such morph weight, or a weight is not finite in the range of
@@ -254,7 +254,7 @@ impl Skeleton {
         parent.filter(|&parent| self.is_carrier(parent)).unwrap_or(joint)
     }
 
-    /// The joint of the node above that of a joint; `None` at a root of the file.
+    /// The joint of the node above the node of a joint; `None` at a root of the file.
     pub(crate) fn parent_node(&self, joint: usize) -> Option<usize> {
         self.joints[self.translation_joint(joint)].parent
     }
@@ -346,7 +346,7 @@ impl Skeleton {
         name.filter(|name| !name.is_empty()).unwrap_or_else(|| format!("joint {joint}"))
     }
 
-    /// The depth of each joint: 0 for a root, otherwise one more than that of its parent.
+    /// The depth of each joint: 0 for a root, otherwise one more than the depth of its parent.
     pub fn depths(&self) -> Vec<usize> {
         let mut depths: Vec<usize> = Vec::with_capacity(self.joints.len());
         for joint in &self.joints {
@@ -376,13 +376,13 @@ impl Skeleton {
         self.joints.iter().map(|joint| joint.weights.len()).sum()
     }
 
-    /// The range of the morph weights of each joint among those of all joints, as in
+    /// The range of the morph weights of each joint among the weights of all joints, as in
     /// [`Pose::weights`](crate::Pose::weights).
     pub fn weight_ranges(&self) -> Vec<Range<usize>> {
         consecutive_ranges(self.joints.iter().map(|joint| joint.weights.len()))
     }
 
-    /// The name of a morph weight: those of its joint and its morph target, such as `Face.smile`. A morph target
+    /// The name of a morph weight: the names of its joint and its morph target, such as `Face.smile`. A morph target
     /// without a name has its index. Of the name of the joint, it has 64 letters at most.
     pub fn weight_name(&self, joint: usize, index: usize) -> String {
         let mut name: String = self.joint_name(joint).chars().take(MAX_LETTERS).collect();
@@ -403,7 +403,7 @@ impl Skeleton {
         self.properties.iter().map(|property| property.rest.len()).sum()
     }
 
-    /// The range of the numbers of each property among those of all properties, as in
+    /// The range of the numbers of each property among the numbers of all properties, as in
     /// [`Pose::properties`](crate::Pose::properties).
     pub fn property_ranges(&self) -> Vec<Range<usize>> {
         consecutive_ranges(self.properties.iter().map(|property| property.rest.len()))
@@ -432,7 +432,7 @@ pub struct Skin {
     pub skeleton: SkeletonId,
     /// Indices of joints, in the order in which the vertices of a mesh refer to them.
     pub joints: Vec<usize>,
-    /// One matrix per joint: from the space of the mesh to that of the joint, in the bind pose.
+    /// One matrix per joint: from the space of the mesh to the space of the joint, in the bind pose.
     pub inverse_bind: Vec<DAffine3>,
 }
 

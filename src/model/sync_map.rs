@@ -1,4 +1,4 @@
-//! Synchronised layers: from the clip time of a leader to that of a follower.
+//! Synchronised layers: from the clip time of a leader to the clip time of a follower.
 
 use crate::model::Clip;
 

@@ -18,8 +18,8 @@ pub struct Transition {
     pub from: Vec<Layer>,
     /// The kind of the decay.
     pub kind: TransitionKind,
-    /// The time in seconds that sets the pace of the decay, more than 0: the speed of a dead transition halves in it,
-    /// and of the difference of an inertial one, which begins slowly, 60 % are left then.
+    /// The time in seconds that sets the pace of the decay, more than 0: in dead blending, the speed halves in it,
+    /// and in inertialization, which begins slowly, 60 % of the difference are left then.
     pub half_life: f64,
     /// A transition that this one interrupts. It starts earlier.
     pub before: Option<Box<Transition>>,
@@ -58,11 +58,11 @@ pub(crate) struct StartPoses {
 /// The kind of a transition.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum TransitionKind {
-    /// The difference decays like a critically damped spring that begins with the difference of the speeds. After 16
+    /// Inertialization: the difference of both poses decays like a critically damped spring that begins with the difference of the speeds. After 16
     /// half-lives it is over.
     #[default]
     Inertial,
-    /// The pose that goes out moves on with a speed that decays, and the pose that comes in takes over smoothly.
+    /// Dead blending: the pose that goes out moves on with a speed that decays, and the pose that comes in takes over smoothly.
     Dead {
         /// The length of the transition, more than 0.
         seconds: f64,
@@ -72,7 +72,7 @@ pub enum TransitionKind {
 impl Transition {
     /// The most transitions of an instance: one, and three that it interrupts, directly or indirectly.
     pub const MAX_DEPTH: usize = 4;
-    /// The half-lives after which an inertial transition is over.
+    /// The half-lives after which inertialization is over.
     pub const MAX_HALF_LIVES: f64 = 16.0;
     /// The time before and after the start from which speeds are taken: 1/64 s.
     pub const STEP: Ticks = Ticks(Ticks::PER_SECOND / 64);

@@ -9,21 +9,21 @@ use crate::model::curve::NumberParts;
 use crate::model::{Clip, ClipId, Curve, Extrapolation, Library, Timeline, Track, is_usable, no_such};
 
 impl Library {
-    /// Drops keys of clips: of each clip those that no time from `range[0]` to `range[1]` reads. Ranges are in seconds,
-    /// and clamped to 0 and the duration. A clip that is given twice is trimmed twice.
+    /// Drops keys of clips: of each clip the keys that no time from `range[0]` to `range[1]` reads. Ranges are in
+    /// seconds, and clamped to 0 and the duration. A clip that is given twice is trimmed twice.
     ///
     /// Within their ranges, poses stay the same. Key times do not move, and clips keep their ids, durations, events and
     /// markers: a crowd of the library plays on in engines of a trimmed copy. This way, an engine holds a part of a
     /// long clip, and takes the next part before the range ends
-    /// ([`PackedLibrary::make_room_for`](crate::PackedLibrary::make_room_for)). Tracks that share values, of one clip
-    /// or of several that are trimmed together to the same range, share those that are left. A clip without length gets
-    /// its duration as its length: times before 0 and after the duration then count as these.
+    /// ([`PackedLibrary::make_room_for`](crate::packed::PackedLibrary::make_room_for)). Tracks that share values, of
+    /// one clip or of several that are trimmed together to the same range, share the remaining ones. A clip without
+    /// length gets its duration as its length: times before 0 and after the duration then count as these.
     ///
     /// Beyond the keys that are left, curves have the value of the first or the last of them. Layers that are compared
     /// with [`AdditiveReference::First`](crate::AdditiveReference::First) read time 0; root motion reads the start of
     /// the step, too, and both ends of a clip that begins again; transitions and velocities read times before and after
     /// theirs. Curves are kept whole if the range reaches where they extrapolate, or if keys share a time. Dual
-    /// quaternions can refuse a part whose scales are much smaller than those of the whole clip and of the rest pose.
+    /// quaternions can refuse a part whose scales are much smaller than in the whole clip and in the rest pose.
     ///
     /// # Errors
     /// [`Error::Usage`] if there is no such clip, or a range is not two numbers in the range of an `f32`, the lower one
@@ -31,7 +31,8 @@ impl Library {
     ///
     /// # Examples
     /// ```
-    /// use posse::{CpuEngine, demo};
+    /// use posse::cpu::CpuEngine;
+    /// use posse::demo;
     ///
     /// # fn main() -> Result<(), posse::Error> {
     /// let library = demo::library()?;

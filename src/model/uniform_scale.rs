@@ -144,7 +144,7 @@ fn is_rigid(matrix: &DAffine3) -> bool {
     is_even(lengths) && matrix.matrix3.determinant() > 0.0 && pairs.into_iter().all(|product| product <= least)
 }
 
-/// True if a curve of scales keeps that of the rest pose, up to rounding.
+/// True if a curve of scales keeps the scale of the rest pose, up to rounding.
 fn stays_at(curve: &Curve, component: Option<usize>, rest: DVec3) -> bool {
     let is_known =
         matches!(curve.interpolation(), Interpolation::Step | Interpolation::Linear | Interpolation::CubicSpline);

@@ -77,7 +77,7 @@ impl Arrays {
 /// A cache line.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, align(64))]
-struct Line([u32; 16]);
+struct CacheLine([u32; 16]);
 
 /// A list whose first element lies at the start of a cache line, a multiple of 64 bytes. It derefs to a slice of its
 /// elements.
@@ -87,7 +87,7 @@ struct Line([u32; 16]);
 ///
 /// # Examples
 /// ```
-/// use posse::Aligned;
+/// use posse::packed::Aligned;
 ///
 /// let numbers: Aligned<f32> = [1.0, 2.0, 3.0].into_iter().collect();
 /// assert_eq!(numbers[1..], [2.0, 3.0]);
@@ -95,7 +95,7 @@ struct Line([u32; 16]);
 /// ```
 pub struct Aligned<T> {
     /// Lines for the elements, and maybe more.
-    lines: LargeArray<Line>,
+    lines: LargeArray<CacheLine>,
     length: usize,
     elements: PhantomData<T>,
 }
@@ -104,10 +104,10 @@ impl<T: Pod> Aligned<T> {
     /// The elements of a cache line.
     const PER_LINE: usize = {
         assert!(
-            size_of::<T>() > 0 && size_of::<Line>().is_multiple_of(size_of::<T>()),
+            size_of::<T>() > 0 && size_of::<CacheLine>().is_multiple_of(size_of::<T>()),
             "elements must fill cache lines"
         );
-        size_of::<Line>() / size_of::<T>()
+        size_of::<CacheLine>() / size_of::<T>()
     };
 
     /// Appends copies of an element up to a length, or drops the elements beyond it. The memory only grows.
@@ -173,7 +173,7 @@ impl<T: Pod> Extend<T> for Aligned<T> {
     fn extend<I: IntoIterator<Item = T>>(&mut self, elements: I) {
         for element in elements {
             if self.length == self.lines.len() * Self::PER_LINE {
-                self.lines.push(Line::zeroed());
+                self.lines.push(CacheLine::zeroed());
             }
             let last = self.length;
             self.length += 1;

@@ -69,7 +69,7 @@ fn chains_of(library: &Library, id: SkeletonId) -> impl Iterator<Item = &Chain> 
     library.chains().iter().filter(move |chain| chain.skeleton == id)
 }
 
-/// Packs all chains of a library, and finds the joints that lead to those of each skeleton.
+/// Packs all chains of a library, and finds the joints that lead to the chains of each skeleton.
 pub fn pack_chains(arrays: &mut Arrays, library: &Library) -> (Vec<PackedChain>, Vec<ReachJoints>) {
     let mut of_skeletons = vec![ReachJoints::default(); library.skeletons().len()];
     let mut matrix_rotations = vec![NONE; library.skeletons().len()];

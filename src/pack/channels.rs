@@ -28,8 +28,9 @@ pub struct ValueChannels {
     pub count: u32,
 }
 
-/// Packs channels that together write every morph weight and property: those of the clip, and constants with the rest
-/// values. A property that is a rotation has one channel, so that a transition can turn it as soon as it is written.
+/// Packs channels that together write every morph weight and property: the channels of the clip, and constants with the
+/// rest values. A property that is a rotation has one channel, so that a transition can turn it as soon as it is
+/// written.
 pub fn pack_value_channels(
     arrays: &mut Arrays,
     skeleton: &Skeleton,
@@ -181,9 +182,9 @@ pub fn columns<'a>(
     columns
 }
 
-// The channels of joints: the sources of each joint's translation, rotation and scale. Those of clips with quantized
+// The channels of joints: the sources of each joint's translation, rotation and scale. Channels of clips with quantized
 // keys are compact: three words per 32 channels, and a word for channels with keys or with a constant value that is not
-// that of the rest pose.
+// the value of the rest pose.
 
 /// The channels of all joints of a packed clip.
 #[derive(Clone, Copy)]
@@ -197,7 +198,7 @@ pub struct JointChannels<'a> {
 }
 
 impl<'a> JointChannels<'a> {
-    /// The channels of a clip of a skeleton. `words` are those of the library.
+    /// The channels of a clip of a skeleton. `words` are the words of the library.
     pub fn new(words: &'a [u32], skeleton: &SkeletonRecord, clip: &ClipRecord) -> Self {
         let (joints, rest) = (skeleton.joint_count as usize, skeleton.rest);
         Self { words, offset: clip.channels as usize, compact: clip.compact != 0, joints, rest }

@@ -9,6 +9,7 @@ use crate::model::{
     LayerTime, Mixing, Playback, SkeletonId, Ticks, WeightDriver, WrapMode, check_goals, check_instance,
 };
 use crate::pack::PackedLibrary;
+use crate::pack::capacity::{BatchCapacity, MinCapacity, check_displacement};
 use crate::pack::displacement::PackedDisplacement;
 use crate::pack::drive::sync_mark;
 use crate::pack::library::PackedClip;
@@ -18,7 +19,6 @@ use crate::pack::record::{
     GOAL_WEIGHT, GoalRecord, LAYER_ADD_FIRST, LAYER_ADD_REST, LAYER_BLEND, LAYER_FADES_IN, LAYER_FADES_OUT,
     LAYER_OVERRIDE, LAYER_SMOOTH_IN, LAYER_SMOOTH_OUT, LayerRecord, NONE, SyncMark, split,
 };
-use crate::pack::room::{BatchRoom, Room, check_displacement};
 
 /// A crowd ready for an engine. Its instances are ordered by skeleton, then by the mixing that they need.
 #[derive(Debug, Clone, Default)]
@@ -43,7 +43,7 @@ pub(crate) struct PackedBatch {
     pub skeleton: SkeletonId,
     /// The number of layer records per instance.
     pub layer_count: usize,
-    /// The mixing that the instances need, or have room for.
+    /// The mixing that the instances need, or have capacity for.
     pub mixing: Mixing,
     /// The index of the first layer record.
     pub first_layer: usize,
@@ -62,31 +62,31 @@ pub(crate) struct PackedBatch {
 }
 
 impl PackedCrowd {
-    /// Packs a crowd with the skeletons and clips of a packed library, and with room. The instances of a batch are in
-    /// the order of the keys that they read: by the clips of their layers, then by the times within the first clip. An
-    /// engine that poses them one after the other finds those keys in its caches.
+    /// Packs a crowd with the skeletons and clips of a packed library, and with capacity. The instances of a batch are
+    /// in the order of the keys that they read: by the clips of their layers, then by the times within the first clip.
+    /// An engine that poses them one after the other finds those keys in its caches.
     ///
     /// # Errors
     /// [`Error::Instance`] if a skeleton, clip or mask does not exist or they do not belong together. [`Error::Limit`]
     /// for 2^32 instances and more.
-    pub fn by_keys(packed: &PackedLibrary, crowd: &Crowd, room: Room) -> Result<Self, Error> {
-        Self::in_order(packed, crowd, room, |instance| KeyOrder::new(packed, crowd, instance))
+    pub fn by_keys(packed: &PackedLibrary, crowd: &Crowd, capacity: MinCapacity) -> Result<Self, Error> {
+        Self::in_order(packed, crowd, capacity, |instance| KeyOrder::new(packed, crowd, instance))
     }
 
-    /// Packs a crowd with room. The instances of a batch are in the order of the crowd.
+    /// Packs a crowd with capacity. The instances of a batch are in the order of the crowd.
     ///
     /// # Errors
-    /// Those of [`by_keys`](Self::by_keys).
+    /// The errors of [`by_keys`](Self::by_keys).
     #[cfg(feature = "gpu")]
-    pub fn with_room(packed: &PackedLibrary, crowd: &Crowd, room: Room) -> Result<Self, Error> {
-        Self::in_order(packed, crowd, room, |_| ())
+    pub fn with_capacity(packed: &PackedLibrary, crowd: &Crowd, capacity: MinCapacity) -> Result<Self, Error> {
+        Self::in_order(packed, crowd, capacity, |_| ())
     }
 
-    /// Packs a crowd with room. `key` orders the instances of a batch.
+    /// Packs a crowd with capacity. `key` orders the instances of a batch.
     fn in_order<Key: Ord>(
         packed: &PackedLibrary,
         crowd: &Crowd,
-        room: Room,
+        capacity: MinCapacity,
         key: impl Fn(usize) -> Key,
     ) -> Result<Self, Error> {
         if crowd.len() > u32::MAX as usize {
@@ -101,9 +101,9 @@ impl PackedCrowd {
         let mut order: Vec<usize> = (0..crowd.len()).collect();
         let kind = |instance| BatchKind {
             skeleton: crowd.skeleton(instance),
-            mixing: Mixing::of(crowd.layers(instance)).max(room.mixing),
-            is_driven: room.drivers || crowd.layers(instance).iter().any(Layer::is_driven),
-            has_goals: room.goals > 0 || !crowd.goals(instance).is_empty(),
+            mixing: Mixing::of(crowd.layers(instance)).max(capacity.mixing),
+            is_driven: capacity.drivers || crowd.layers(instance).iter().any(Layer::is_driven),
+            has_goals: capacity.goals > 0 || !crowd.goals(instance).is_empty(),
         };
         order.sort_by_cached_key(|&instance| (kind(instance), key(instance)));
         let mut records = Vec::with_capacity(order.len());
@@ -118,12 +118,12 @@ impl PackedCrowd {
             let displaced = pack_displacements(crowd, instances, &mut displacements);
             let batch = PackedBatch {
                 skeleton,
-                layer_count: most.max(room.layers).max(1),
+                layer_count: most.max(capacity.layers).max(1),
                 mixing,
                 first_layer: records.len(),
                 reads_parameters: is_driven || has_driven_goals,
                 first_drive: is_driven.then_some(drives.len()),
-                goal_count: if has_goals { most_goals.max(room.goals) } else { 0 },
+                goal_count: if has_goals { most_goals.max(capacity.goals) } else { 0 },
                 first_goal: goals.len(),
                 displaced,
                 instances: first..first + instances.len(),
@@ -157,10 +157,10 @@ impl PackedCrowd {
         self.order.len()
     }
 
-    /// The room of each instance of a batch, with room for `parameters` parameters.
-    pub fn room(&self, batch: usize, parameters: usize) -> BatchRoom {
+    /// The capacity of each instance of a batch, with capacity for `parameters` parameters.
+    pub fn capacity(&self, batch: usize, parameters: usize) -> BatchCapacity {
         let batch = &self.batches[batch];
-        BatchRoom {
+        BatchCapacity {
             skeleton: batch.skeleton,
             layers: batch.layer_count,
             mixing: batch.mixing,
@@ -193,8 +193,8 @@ impl PackedCrowd {
         self.goals[batch.first_goal + slot * count..][..count].copy_from_slice(&records);
     }
 
-    /// Replaces or ends the transition of an instance, by its batch and its slot in it. Displacements take the places of
-    /// those that have ended, so that there are never more than instances.
+    /// Replaces or ends the transition of an instance, by its batch and its slot in it. Displacements take the places
+    /// of transitions that have ended, so that there are never more than instances.
     pub fn set_displacement(&mut self, (batch, slot): (usize, usize), displacement: Option<PackedDisplacement>) {
         let batch = &mut self.batches[batch];
         if let Some(index) = batch.displaced.get_mut(slot).filter(|index| **index != NONE) {

@@ -1,8 +1,8 @@
 //! Packing of transitions on their way: the difference of the two poses at the start, which the engines let decay.
 //!
-//! The offset of a number in an inertial transition is what goes out less what comes in, and its speed is that of this
-//! difference. In a dead one the offset is the number that goes out, and the speed is its own. A rotation has a
-//! rotation vector as its offset in an inertial transition, with a 0 behind it, and a quaternion in a dead one; its
+//! The offset of a number in inertialization is what goes out less what comes in, and its speed is the speed of
+//! this difference. In dead blending the offset is the number that goes out, and the speed is its own. A rotation has a
+//! rotation vector as its offset in inertialization, with a 0 behind it, and a quaternion in dead blending; its
 //! speed is a rotation vector.
 
 use glam::{DQuat, DVec3, DVec4};
@@ -17,7 +17,7 @@ const SHORTEST: f64 = 1e-30;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PackedDisplacement {
     pub record: DisplacementRecord,
-    /// The numbers of the joints, then those of the morph weights and properties.
+    /// The numbers of the joints, then of the morph weights and properties.
     pub numbers: Vec<f32>,
 }
 

@@ -26,7 +26,7 @@ pub fn pack_blend_space(arrays: &mut Arrays, space: &BlendSpace) -> u32 {
     let lists: Vec<u32> = grid.cells.iter().map(|triangles| arrays.push_records(triangles)).collect();
     let border = arrays.push_records(&grid.border);
     let border_end = border + grid.border.len() as u32;
-    // The list of the last cell ends where that of the border begins.
+    // The list of the last cell ends where the list of the border begins.
     let cells = arrays.push_records(&[lists, vec![border]].concat());
     let (x_high, x_low) = split(grid.low.x);
     let (y_high, y_low) = split(grid.low.y);

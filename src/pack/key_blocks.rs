@@ -35,7 +35,7 @@ pub struct KeyBlock {
 /// The fewest values for which another thread pays: they take about one or two milliseconds.
 const VALUES_PER_THREAD: usize = 1 << 17;
 
-/// The number of keys of a column that are filled before those of the next column. So few rows stay in the cache of a
+/// The number of keys of a column that are filled before the next column. So few rows stay in the cache of a
 /// core.
 const KEYS_AT_A_TIME: usize = 32;
 

@@ -25,7 +25,8 @@ use crate::pack::{Features, clip, drive, skeleton};
 /// # Examples
 ///
 /// ```
-/// use posse::{Library, PackedLibrary, demo};
+/// use posse::packed::PackedLibrary;
+/// use posse::{Library, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let library = demo::library()?;
@@ -40,7 +41,7 @@ use crate::pack::{Features, clip, drive, skeleton};
 #[derive(Debug, Clone)]
 pub struct PackedLibrary {
     pub(crate) arrays: Arrays,
-    /// The room for the arrays of libraries that take the place of this one in an engine, at least that of its own.
+    /// The room for the arrays of libraries that take the place of this one in an engine, at least as large as its own.
     pub(crate) room: Sizes,
     pub(crate) skeletons: Vec<PackedSkeleton>,
     pub(super) clips: Vec<PackedClip>,
@@ -117,7 +118,7 @@ impl PackedLibrary {
     /// Packs a library, on up to this many threads, at least 1. The result does not depend on the number.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn with_threads(library: &Library, threads: usize) -> Result<Self, Error> {
         Self::with_quantized(library, |_| &[], threads)
     }

@@ -7,6 +7,7 @@
 //! in the keys of their clips alone have it at the same places, and one can take the place of another.
 
 mod arrays;
+mod capacity;
 mod chain;
 mod channels;
 mod clip;
@@ -24,7 +25,6 @@ mod playback;
 mod quantized;
 pub mod record;
 mod replacement;
-mod room;
 mod skeleton;
 pub mod skin_format;
 mod timeline;
@@ -33,6 +33,8 @@ mod unroll;
 
 pub use arrays::Aligned;
 pub(crate) use arrays::{Arrays, Sizes};
+pub use capacity::CrowdOptions;
+pub(crate) use capacity::{BatchCapacity, check_changed_crowd, check_index, parameter_count};
 pub(crate) use chain::ReachLink;
 pub(crate) use channels::JointChannels;
 #[cfg(all(test, feature = "gpu"))]
@@ -52,8 +54,6 @@ pub(crate) use library::all_threads;
 pub(crate) use outputs::{MOTION_NUMBERS, NUMBERS, OutputCounts};
 pub use outputs::{OutputLayout, OutputNumbers};
 pub(crate) use quantized::{Form, MAX_BITS, QuantizedCurve, QuantizedKeys, storable_step};
-pub(crate) use room::{BatchRoom, check_changed_crowd, check_index, parameter_count};
-pub use room::{CrowdOptions, LayersOutcome};
 pub(crate) use skeleton::rows;
 pub(crate) use timeline::{PackedTimeline, can_be_even, is_even, needs_exact_times};
 #[cfg(test)]

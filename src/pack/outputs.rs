@@ -5,7 +5,8 @@
 //! * `local`: 12 numbers per joint: translation xyz, 0, rotation xyzw, scale xyz, 0;
 //! * `model`: 12 numbers per joint: three rows of four numbers, the last of each row from the translation;
 //! * `skin`: one matrix per joint of a skin, in the [`SkinFormat`]; full matrices as in `model`;
-//! * `values`: the morph weights of all joints, then the numbers of all properties, without those that are not wanted;
+//! * `values`: the morph weights of all joints, then the numbers of all properties, without the properties that are not
+//!   wanted;
 //! * `root_motion`: 8 numbers per instance: translation xyz, 1 if a layer's clip has root motion and else 0, rotation
 //!   xyzw, in the space of the root joint's parent.
 

@@ -10,7 +10,7 @@ use crate::pack::record::SkeletonRecord;
 impl PackedLibrary {
     /// Makes room for another library, which differs from this one in the keys of its clips: an engine of this library
     /// can then take the other in its place, while its crowds stay
-    /// ([`CpuEngine::replace_library`](crate::CpuEngine::replace_library) and, with feature `gpu`,
+    /// ([`CpuEngine::replace_library`](crate::cpu::CpuEngine::replace_library) and, with feature `gpu`,
     /// `GpuLibrary::replace`). So a crowd plays long clips of which an engine holds a part at a time
     /// ([`Library::trim_clips`](crate::Library::trim_clips)).
     ///
@@ -22,12 +22,14 @@ impl PackedLibrary {
     /// # Errors
     /// [`Error::Usage`] if the libraries differ in what crowds rely on: the numbers and sizes of skeletons, skins,
     /// clips, masks, chains, knots, blend spaces and sync markers, the interpolators, or the skeletons, durations and
-    /// wrap modes of clips. All else, such as rest poses, weights of masks and events, may differ, and is that of the
+    /// wrap modes of clips. All else, such as rest poses, weights of masks and events, may differ, and comes from the
     /// library in use.
     ///
     /// # Examples
     /// ```
-    /// use posse::{CpuEngine, Outputs, PackedLibrary, Ticks, demo};
+    /// use posse::cpu::CpuEngine;
+    /// use posse::packed::PackedLibrary;
+    /// use posse::{Outputs, Ticks, demo};
     ///
     /// # fn main() -> Result<(), posse::Error> {
     /// let library = demo::library()?;
@@ -308,8 +310,8 @@ mod tests {
         assert!(replace(&few, &packed(&shaped)).unwrap_err().contains("other clips"));
         let mut roomy = few.clone();
         roomy.make_room_for(&many).unwrap();
-        assert_eq!(roomy.size(), few.size(), "the room is that of engines");
-        // The room stays, from library to library, and is not that of the library that is taken.
+        assert_eq!(roomy.size(), few.size(), "the room is the room of engines");
+        // The room stays, from library to library, and is not the room of the library that is taken.
         let large = replace(&roomy, &many).unwrap();
         assert!(replace(&replace(&large, &few).unwrap(), &many).is_ok());
         let small = replace(&few, &roomy).unwrap();

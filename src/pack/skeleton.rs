@@ -91,8 +91,8 @@ fn rounds(depth: usize) -> u32 {
 /// Packs for each round each joint's ancestor 2^round levels up. Returns the offset in the words and the number of
 /// rounds.
 ///
-/// Each round multiplies a joint's matrix by that of its ancestor 1, 2, 4, ... levels up. After as many rounds as the
-/// depth has bits, the product is the model matrix. A chain of 200 joints takes 8 rounds, not 200 levels.
+/// Each round multiplies a joint's matrix by the matrix of its ancestor 1, 2, 4, ... levels up. After as many rounds as
+/// the depth has bits, the product is the model matrix. A chain of 200 joints takes 8 rounds, not 200 levels.
 fn pack_ancestors(arrays: &mut Arrays, skeleton: &Skeleton) -> (u32, u32) {
     let offset = arrays.words.len() as u32;
     let rounds = rounds(skeleton.depths().into_iter().max().unwrap_or(0));

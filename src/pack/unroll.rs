@@ -49,7 +49,7 @@ pub fn unroll(timeline: &Timeline, beyond: Beyond) -> Option<Vec<Key>> {
     if beyond == Beyond::default() && !timeline.has_shared_times() {
         return None;
     }
-    let layout = Layout { timeline, last: timeline.len() - 1, span: timeline.last() - timeline.first() };
+    let layout = UnrolledTimeline { timeline, last: timeline.len() - 1, span: timeline.last() - timeline.first() };
     let mut keys: Vec<Key> = layout.copies_before(beyond.before);
     keys.extend((0..timeline.len()).map(|key| layout.forward(key, 0.0)));
     layout.copies_after(beyond.after, f64::from_bits(beyond.length), &mut keys);
@@ -57,13 +57,13 @@ pub fn unroll(timeline: &Timeline, beyond: Beyond) -> Option<Vec<Key>> {
 }
 
 /// A timeline while it is unrolled.
-struct Layout<'a> {
+struct UnrolledTimeline<'a> {
     timeline: &'a Timeline,
     last: usize,
     span: f64,
 }
 
-impl Layout<'_> {
+impl UnrolledTimeline<'_> {
     fn time(&self, key: usize) -> f64 {
         self.timeline.times()[key]
     }
@@ -153,7 +153,7 @@ impl Layout<'_> {
             }
             Extrapolation::Loop => {
                 let seam = keys.len();
-                // Until the loop starts, the value is that of the last key.
+                // Until the loop starts, the last key gives the value.
                 set_interval(keys, (last - 1) as u32, 1.0, 0.0);
                 for copy in 1..=copies as usize {
                     keys.extend(self.copy(copy as f64));

@@ -5,7 +5,7 @@
 //! are shorter than a step can be are dropped, gaps first. Contacts at the ends of a clip can be as short as they are.
 //!
 //! Heights and speeds are in leg lengths, so that the limits are the same for a child, a giant and a file in
-//! centimetres. The limits at which contacts begin are near those of Rempe et al., HuMoR (ICCV 2021), whose code
+//! centimetres. The limits at which contacts begin are near the limits of Rempe et al., HuMoR (ICCV 2021), whose code
 //! (`scripts/process_amass_data.py`) labels toes below 4 cm, ankles below 8 cm and both below 5 mm per frame of 30 per
 //! second: 0.05 of a leg and 0.18 of a leg per second for a leg of 0.83 m. Labels by speed alone use larger limits:
 //! HumanML3D (`motion_representation.ipynb`) takes 0.89 m/s, the root of 0.002 m^2 at 20 frames per second.

@@ -6,9 +6,9 @@
 //! mean is the place that asks for the least changes.
 //!
 //! As there, changes are blended into the frames before and after a contact, so that a foot in the air takes them up
-//! and gives them back: the offset of the last frame of a contact fades out while that of the first frame of the next
-//! one fades in, both over [`BLEND`] or the gap between the contacts, whichever is shorter. In a loop, the gap and the
-//! contact across the seam are like any other, so that the offsets at both ends of the clip are the same.
+//! and gives them back: the offset of the last frame of a contact fades out while the offset of the first frame of the
+//! next one fades in, both over [`BLEND`] or the gap between the contacts, whichever is shorter. In a loop, the gap and
+//! the contact across the seam are like any other, so that the offsets at both ends of the clip are the same.
 //!
 //! A leg is never stretched, as it may be in the paper. Where the hip is too far away for the ankle to reach its place
 //! with 0.995 of the leg, at which knees do not snap straight, the foot is raised towards the hip, by 0.02 of a leg at
@@ -17,7 +17,7 @@
 //!
 //! A goal of two bones does not move a straight leg: nothing tells in which plane its knee bends. Captures have such
 //! legs in every step, with a knee at exactly 0 degrees. So a goal before it bends the knee by a sixth of a degree to
-//! the front of the foot, or to that of the hips if the foot points along the leg. The foot rotates with the calf.
+//! the front of the foot, or to the front of the hips if the foot points along the leg. The foot rotates with the calf.
 
 use std::f64::consts::PI;
 
@@ -80,7 +80,7 @@ pub struct FootLock {
 }
 
 impl FootLock {
-    /// Adds two chains per foot to a library, those of the left one first: the knee that aims with the calf; then hip,
+    /// Adds two chains per foot to a library, the left one first: the knee that aims with the calf; then hip,
     /// knee and ankle, with a foot that keeps its rotation. None without known feet. Engines that are to hold feet must
     /// be made after it.
     ///
@@ -116,8 +116,8 @@ impl FootLock {
         Ok(chains)
     }
 
-    /// The lock of a clip. `chains` are those of [`add_chains`](Self::add_chains) for its skeleton, `stance` and
-    /// `contacts` those of the clip.
+    /// The lock of a clip. `chains` are the chains of [`add_chains`](Self::add_chains) for its skeleton, `stance` and
+    /// `contacts` belong to the clip.
     pub fn new(clip: ClipId, chains: Vec<ChainId>, stance: Stance, contacts: FootContacts) -> Self {
         Self { clip, chains, stance, contacts, start: 0.0 }
     }
@@ -195,7 +195,7 @@ impl FootLock {
     }
 
     /// The horizontal offset that a foot should have, with its pivot at a place on the ground: that which holds it in a
-    /// contact, else the sum of those of the contacts before and after.
+    /// contact, else the sum of the offsets of the contacts before and after.
     fn wanted(&self, index: usize, pivot: DVec3, since: f64) -> DVec3 {
         let (contacts, fps) = (self.contacts.of_foot(index), self.contacts.fps());
         let duration = self.contacts.frames().saturating_sub(1) as f64 / fps;
@@ -336,7 +336,7 @@ mod tests {
         let lock = lock(121, true, |time| !(60.0 / FPS - 1e-9..=117.0 / FPS - 1e-9).contains(&time));
         let ends = [0.0, 120.0 / FPS].map(|time| offset(&lock, time));
         assert!(ends[0] != 0.0 && (ends[0] - ends[1]).abs() < 1e-9, "{ends:?}");
-        // 4 of 12 frames after the contact, whose last offset is that of 56 / 2 frames.
+        // 4 of 12 frames after the contact, whose last offset is the offset of 56 / 2 frames.
         let left: f64 = 1.0 - 4.0 / 12.0;
         let expected = -28.0 * SLIDE / FPS * left * left * (3.0 - 2.0 * left);
         assert!((ends[1] - expected).abs() < 1e-9, "{ends:?}, expected {expected}");

@@ -295,7 +295,7 @@ impl<'a> QualityMeter<'a> {
         (done..count).for_each(|position| self.look_for_jumps(position));
     }
 
-    /// Looks for jumps in a step, which has a position among those that are kept.
+    /// Looks for jumps in a step, which has a position among the kept ones.
     fn look_for_jumps(&mut self, position: usize) {
         let count = self.steps[0].len();
         // Of two steps, neither is more likely to be the jump.

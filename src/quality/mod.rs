@@ -13,7 +13,7 @@
 //! | slide | path length over the ground of the slowest point of a foot from frame to frame of a contact: the mean speed, and the longest path in a contact | what Kovar et al. remove, Footskate cleanup, SCA 2002 |
 //! | jump | a step of a joint from frame to frame that is three times as long as the median of the two steps before and the two after; its size is the difference. At least 0.05 legs, or 0.5 radians of a local rotation | a running median: Tukey, Exploratory data analysis, 1977 |
 //! | jitter | mean over frames and joints of the jerk `abs(p(i) - 3 p(i-1) + 3 p(i-2) - p(i-3)) fps^3` | Yi et al., TransPose, SIGGRAPH 2021, `articulate/evaluator.py` |
-//! | seam | distance of the last frame from the first one after the best turn about the up axis and horizontal shift; and that of the velocities. The last frame is before the end of a clip whose duration is no multiple of `1 / fps` | Kovar et al., Motion graphs, SIGGRAPH 2002, section 3.1 (windows of several frames there) |
+//! | seam | distance of the last frame from the first one after the best turn about the up axis and horizontal shift; and the distance of the velocities. The last frame is before the end of a clip whose duration is no multiple of `1 / fps` | Kovar et al., Motion graphs, SIGGRAPH 2002, section 3.1 (windows of several frames there) |
 //! | penetration | depth of the lowest joint below the ground: the mean over all frames, and the largest | Yuan et al., PhysDiff, ICCV 2023 (the lowest vertex of a mesh there) |
 //!
 //! 1. [`Stance::of_clip`] looks at some poses: which way is up, where the ground is, if the clip walks on the spot.
@@ -97,7 +97,7 @@ impl MotionQuality {
     /// The same with a stance of the clip.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the stance is that of another skeleton, or the rate is not usable; [`Error::Limit`] for too
+    /// [`Error::Usage`] if the stance belongs to another skeleton, or the rate is not usable; [`Error::Limit`] for too
     /// many frames.
     ///
     /// # Panics

@@ -8,21 +8,21 @@
 //!   fifth of a leg. Heights of feet are measured from there.
 //! * **The velocity of the ground.** Clips of games often walk on the spot: the hips stay, and the feet on the ground
 //!   move back evenly. If the hips do not travel, a foot is low in a fifth of the poses or more, and more than half of
-//!   the velocities of low feet agree, the ground moves with their median, as that of a treadmill does. Speeds of feet
+//!   the velocities of low feet agree, the ground moves with their median, as a treadmill does. Speeds of feet
 //!   are relative to it. Feet that move unevenly on the spot have a ground that rests, and hardly any contacts.
 
 use std::ops::Range;
 
 use glam::{DAffine3, DVec3};
 
-use crate::compress::rig_size;
+use crate::compress::bound::rig_size;
 use crate::error::Error;
 use crate::model::{ClipId, Library, is_usable, no_such};
 use crate::reference::values::{Values, model_matrices};
 use crate::retarget::body::{Body, Figure};
 use crate::retarget::feet::Foot;
 use crate::retarget::joint_map::are_joints;
-use crate::retarget::motion::Motion;
+use crate::retarget::motion::SourceMotion;
 use crate::retarget::root::{MAX_ABOVE_GROUND, MIN_ON_ORIGIN, SHARE_BELOW_GROUND};
 
 /// Poses per second that are looked at, and the fewest and the most of a clip.
@@ -43,7 +43,7 @@ const MAX_TRAVEL: f64 = 0.2;
 const MIN_GROUND_SPEED: f64 = 0.5;
 /// The smallest share of poses with a low foot that tell of a ground that moves.
 const MIN_LOW: f64 = 0.2;
-/// The largest distance of a velocity that agrees with that of the ground, as a share of its speed.
+/// The largest distance of a velocity that agrees with the velocity of the ground, as a share of its speed.
 const AGREEMENT: f64 = 0.5;
 
 /// Where the ground is.
@@ -62,7 +62,7 @@ pub enum GroundLevel {
 pub struct Stance {
     /// The feet, the left one first. Empty if they are not known.
     pub feet: Vec<Foot>,
-    /// The joints of the body: those that skins name and those between them, or all without skins.
+    /// The joints of the body: the joints that skins name and the joints between them, or all without skins.
     pub body: Vec<bool>,
     /// The unit of lengths of the measures: the length of a leg, or the size of the rig where legs are not known: the
     /// largest distance of a joint from the first one at rest. More than 0.
@@ -103,11 +103,11 @@ impl Stance {
     }
 
     /// The stance of a part of a clip, between two times of the clip in seconds. The up axis, the ground and the
-    /// standing heights are those of the whole clip, which tells more of them. The velocity of the ground is that of
-    /// the part.
+    /// standing heights are taken from the whole clip, which tells more of them. The velocity of the ground is the
+    /// velocity of the part.
     ///
     /// # Errors
-    /// Those of [`of_clip`](Self::of_clip), and [`Error::Usage`] if the times are not finite or not in order.
+    /// The errors of [`of_clip`](Self::of_clip), and [`Error::Usage`] if the times are not finite or not in order.
     pub fn of_part(library: &Library, clip: ClipId, ground: GroundLevel, part: Range<f64>) -> Result<Self, Error> {
         if !(is_usable(part.start) && is_usable(part.end) && part.start <= part.end) {
             let Range { start, end } = part;
@@ -145,7 +145,7 @@ impl Stance {
             standing: Vec::new(),
         };
         let (Some(leg), Some(hips)) = (leg, body.joint("hips")) else { return Ok(stance) };
-        let motion = Motion::new(library, skeleton, &body, &[clip]);
+        let motion = SourceMotion::new(library, skeleton, &body, &[clip]);
         stance.up = motion.up().unwrap_or(DVec3::Y);
         let is_on_origin = motion.share_on_origin(clip, stance.up, MAX_ABOVE_GROUND * leg) >= MIN_ON_ORIGIN;
         let lowest = motion.lowest_foot(clip, stance.up, SHARE_BELOW_GROUND).filter(|_| !is_on_origin);

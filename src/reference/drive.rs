@@ -92,7 +92,7 @@ impl Moment<'_> {
         TIME * self.library.clip(layer.clip).duration() + self.leader_error(layer)
     }
 
-    /// The error of a followed time by that of its leader after a long play, as for a layer that plays itself.
+    /// The error of a followed time by the error of its leader after a long play, as for a layer that plays itself.
     fn leader_error(&self, layer: &Layer) -> f64 {
         let LayerTime::Synced { leader } = layer.time else { return 0.0 };
         let LayerTime::Playing(playback) = self.layers[leader].time else { return 0.0 };

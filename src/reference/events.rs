@@ -24,7 +24,8 @@ pub fn of_crowd(library: &Library, crowd: &Crowd, step: Step, capacity: usize) -
     let mut list = EventList::default();
     for instance in 0..crowd.len() {
         let mut shown = Some((Instance::new(library, crowd, instance), step));
-        // Before the start of a transition, the layers that go out reach events, from the start on those that come in.
+        // Before the start of a transition, the layers that go out reach events, from the start on the layers that come
+        // in.
         while let Some((present, step)) = shown.take() {
             let mut own = step;
             if let Some(transition) = present.transition {
@@ -150,7 +151,7 @@ struct Play {
 }
 
 /// Every second one of consecutive passes. They have the same direction.
-struct Run {
+struct PassRun {
     first: i64,
     count: i64,
 }
@@ -195,7 +196,7 @@ impl Play {
     }
 
     /// The passes between two ticks, in runs.
-    fn runs(&self, from: i128, to: i128) -> Vec<Run> {
+    fn runs(&self, from: i128, to: i128) -> Vec<PassRun> {
         let passes = |tick: i128| (tick - i128::from(self.playback.start.0)) as f64 / (self.pace * self.length());
         // One more pass on either side, because of rounding.
         let most = self.most.ceil();
@@ -206,7 +207,7 @@ impl Play {
         let halves = sides.iter().flat_map(|side| [(side, 0), (side, 1)]);
         let run = |(side, half): (&RangeInclusive<i64>, i64)| {
             let first = side.start() + half;
-            Run { first, count: (side.end() - first).div_euclid(2) + 1 }
+            PassRun { first, count: (side.end() - first).div_euclid(2) + 1 }
         };
         halves.map(run).filter(|run| run.count > 0).collect()
     }

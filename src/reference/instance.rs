@@ -25,7 +25,7 @@ pub struct Instance<'a> {
     pub goals: &'a [Goal],
     /// The transition to the layers.
     pub transition: Option<&'a Transition>,
-    /// The poses around the starts of the transition and of those that it interrupts.
+    /// The poses around the starts of the transition and of transitions that it interrupts.
     pub starts: &'a [Arc<StartPoses>],
 }
 

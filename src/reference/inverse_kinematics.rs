@@ -89,7 +89,7 @@ impl<'a> Posture<'a> {
 
     /// The local transforms after the first two joints of a chain have turned. If they hold it, the third keeps its
     /// model rotation.
-    fn bend(&self, joints: [usize; 3], turns: Turns, weight: f64, hold: bool) -> Vec<Transform> {
+    fn bend(&self, joints: [usize; 3], turns: TwoBoneRotations, weight: f64, hold: bool) -> Vec<Transform> {
         let [first, second, third] = joints;
         let mut local = self.local.clone();
         // The turn of the first joint takes the parent of the second along, so that it does not change the second's
@@ -156,7 +156,7 @@ impl Aim {
     }
 }
 
-/// The distance that the goal keeps from those of a straight and of a folded limb, as a share of the length of both
+/// The distance that the goal keeps from the reach of a straight and of a folded limb, as a share of the length of both
 /// bones.
 const MARGIN: f64 = 1e-4;
 
@@ -175,7 +175,7 @@ pub struct TwoBone {
 
 /// The turns that bring the third joint to the goal, in model space.
 #[derive(Debug, Clone, Copy)]
-pub struct Turns {
+pub struct TwoBoneRotations {
     /// The turn of the second joint, and of all below it. It comes first.
     pub bend: DQuat,
     /// The turn of the first joint, and of all below it.
@@ -196,13 +196,13 @@ pub struct Thresholds {
 }
 
 impl Thresholds {
-    /// Those of the rules.
+    /// The rotations of the rules.
     pub const RULES: Self = Self { bone: 1e-3, straight: 1e-3, along_pole: 1e-3, across: [1e-3; 2] };
 }
 
 impl TwoBone {
     /// The turns, or `None` where nothing is done.
-    pub fn turns(&self, thresholds: &Thresholds) -> Option<Turns> {
+    pub fn turns(&self, thresholds: &Thresholds) -> Option<TwoBoneRotations> {
         let Self { upper, lower, goal, pole } = *self;
         let (p, q) = (upper.length(), lower.length());
         if p + q == 0.0 || p.min(q) < thresholds.bone * (p + q) || goal == DVec3::ZERO {
@@ -217,7 +217,7 @@ impl TwoBone {
         let half_turn = DQuat::from_vec4(normal.extend(0.0));
         let swing = shortest(from, to).unwrap_or(half_turn);
         let twist = pole.and_then(|pole| pole_turn(swing * upper, pole, to, thresholds)).unwrap_or(DQuat::IDENTITY);
-        Some(Turns { bend, swing: twist * swing })
+        Some(TwoBoneRotations { bend, swing: twist * swing })
     }
 
     /// The normal of the plane in which the limb bends.

@@ -78,7 +78,7 @@ pub fn shares<T>(
     layers.iter().filter_map(|layer| layer.share(joint, animated(&layer.animated), &value)).collect()
 }
 
-/// The values of an instance at a tick: those of all its layers together, which have no drivers.
+/// The values of an instance at a tick: the values of all its layers together, which have no drivers.
 pub fn values(library: &Library, skeleton: &Skeleton, layers: &[Layer], now: Ticks) -> Values {
     if let [only] = layers
         && only.is_plain()

@@ -108,7 +108,7 @@ mod tests {
 
     fn passes(rate: f64, seconds: f64, length: f64) -> (u128, f64) {
         let Passes { before, seconds, .. } =
-            Passes::new(&Playback::looping(Ticks(0), rate), length, Ticks::from_seconds(seconds));
+            Passes::new(&Playback::looping(0.0, rate), length, Ticks::from_seconds(seconds));
         (before, seconds)
     }
 

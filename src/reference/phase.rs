@@ -50,7 +50,7 @@ pub fn phase_of_passes(playback: &Playback, duration: f64, passes: Passes) -> Ph
     let [start, end] = playback.part(duration);
     let length = end - start;
     let Passes { before, seconds, backwards } = passes;
-    let progress = Progress {
+    let progress = PlayProgress {
         iterations: before as f64 + seconds / length,
         is_odd: before % 2 == 1,
         // -0 at the start of a play that goes backwards.
@@ -76,7 +76,7 @@ pub fn phase(playback: &Playback, played: f64, duration: f64) -> Phase {
         _ if played > length || played < 0.0 => rest,
         _ => played,
     };
-    Progress { iterations, is_odd: is_odd(iterations), seconds }.phase(playback, duration)
+    PlayProgress { iterations, is_odd: is_odd(iterations), seconds }.phase(playback, duration)
 }
 
 /// The phase in a part that has no length.
@@ -93,7 +93,7 @@ fn is_odd(iterations: f64) -> bool {
 }
 
 /// The progress of a play through the played part of its clip, which has a length.
-struct Progress {
+struct PlayProgress {
     /// Passes so far.
     iterations: f64,
     /// True if the present pass, numbered from 0, is an odd one.
@@ -102,7 +102,7 @@ struct Progress {
     seconds: f64,
 }
 
-impl Progress {
+impl PlayProgress {
     fn phase(self, playback: &Playback, duration: f64) -> Phase {
         let [start, end] = playback.part(duration);
         let length = end - start;
@@ -138,7 +138,7 @@ mod tests {
     }
 
     fn playing(seconds: f64, rate: f64, duration: f64) -> f64 {
-        let time = LayerTime::Playing(Playback::looping(Ticks::from_seconds(1.0), rate));
+        let time = LayerTime::Playing(Playback::looping(1.0, rate));
         clip_time(time, Ticks::from_seconds(1.0 + seconds), &clip(duration))
     }
 
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn the_ends_of_the_clock_do_not_overflow() {
-        let time = LayerTime::Playing(Playback::looping(Ticks(i64::MIN), -1e6));
+        let time = LayerTime::Playing(Playback::new(WrapMode::Loop, Ticks(i64::MIN), -1e6));
         assert!((0.0..=2.0).contains(&clip_time(time, Ticks(i64::MAX), &clip(2.0))));
     }
 

@@ -61,8 +61,8 @@ impl Events {
         (fired, EventMark { direction, ..mark })
     }
 
-    /// The events that are fired from the accumulated seconds of one sample to those of the next. The direction of
-    /// samples before them does not count. Without a first sample, the play begins.
+    /// The events that are fired from the accumulated seconds of one sample to the seconds of the next. The direction
+    /// of samples before them does not count. Without a first sample, the play begins.
     pub fn fired(&self, playback: &Playback, before: Option<f64>, now: f64) -> Vec<usize> {
         let phase_after = |played| phase(playback, played, self.duration);
         let last = before.map(|before| self.mark(&phase_after(before)).0);
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn a_leap_over_passes_fires_one_pass() {
         let lone = Clip { events: vec![Event { time: 0.5, ..Event::default() }], ..clip() };
-        let playback = Playback::looping(Ticks(0), 1.0);
+        let playback = Playback::looping(0.0, 1.0);
         assert_eq!(Events::new(&lone).fired(&playback, Some(0.25), 10.25), [0]);
         assert_eq!(Events::new(&lone).fired(&playback, Some(0.75), 10.75), [0]);
         assert_eq!(from_to(WrapMode::Loop, 1.0, Some(0.25), 10.75), [1, 2]);

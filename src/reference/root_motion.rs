@@ -21,7 +21,7 @@ const MAX_PASSES: f64 = 512.0;
 /// The movement of an instance in a step. The crowd must have been checked. `None` if no layer's clip names a root.
 ///
 /// A step across the start of a transition has two parts: before the start, the layers that go out move the instance,
-/// after it those that come in.
+/// after it the layers that come in.
 pub fn of_instance(instance: &Instance, step: Step) -> Option<Motion> {
     let Some(transition) = instance.transition else { return of_layers(instance, step) };
     let (before, start) = (instance.before(transition), transition.start);
@@ -85,11 +85,11 @@ fn driven_way(instance: &Instance, layer: &Layer, root: RootMotion, step: Step) 
     if duration == 0.0 {
         return Motion::IDENTITY;
     }
-    let playback = Playback::looping(Ticks(0), 1.0);
+    let playback = Playback::looping(0.0, 1.0);
     let walk = Walk { library: instance.library, clip, root, playback, part: [0.0, duration] };
     let [from, to] = [step.from, step.to].map(|now| {
         let time = unwrapped_time(instance, layer, now) / duration;
-        Moment { pass: time.floor(), along: time - time.floor() }
+        PlayMoment { pass: time.floor(), along: time - time.floor() }
     });
     walk.between(from, to)
 }
@@ -102,28 +102,28 @@ pub(crate) fn unwrapped_time(instance: &Instance, layer: &Layer, now: Ticks) -> 
         LayerTime::Phase { parameter, wrap } => {
             let playback = drive::cycles(wrap, clip.wrap);
             let passes = Passes::of_cycles(&playback, moment.values.get(parameter), clip.duration());
-            let laps = Moment::of_passes(&playback, clip.duration(), passes).laps(&playback);
-            moment.clip_time(layer) + laps * clip.duration()
+            let loops = PlayMoment::of_passes(&playback, clip.duration(), passes).loops(&playback);
+            moment.clip_time(layer) + loops * clip.duration()
         }
         LayerTime::Synced { leader } => {
             let leader = &instance.layers[leader];
             let lead = library.clip(leader.clip);
             let duration = lead.duration();
-            let laps = match leader.time {
+            let loops = match leader.time {
                 _ if duration == 0.0 => 0.0,
                 LayerTime::Playing(playback) => {
                     let playback = playback.resolve_wrap(lead.wrap);
                     let [start, end] = playback.part(duration);
-                    if start == end { 0.0 } else { Moment::new(&playback, end - start, now).laps(&playback) }
+                    if start == end { 0.0 } else { PlayMoment::new(&playback, end - start, now).loops(&playback) }
                 }
                 LayerTime::Phase { parameter, wrap } => {
                     let playback = drive::cycles(wrap, lead.wrap);
                     let passes = Passes::of_cycles(&playback, moment.values.get(parameter), duration);
-                    Moment::of_passes(&playback, duration, passes).laps(&playback)
+                    PlayMoment::of_passes(&playback, duration, passes).loops(&playback)
                 }
                 _ => 0.0,
             };
-            SyncMap::new(lead, clip).unwrapped(moment.clip_time(leader)) + laps * clip.duration()
+            SyncMap::new(lead, clip).unwrapped(moment.clip_time(leader)) + loops * clip.duration()
         }
         _ => moment.clip_time(layer),
     }
@@ -144,25 +144,25 @@ fn of_layer(library: &Library, clip: &Clip, root: RootMotion, time: LayerTime, s
         return Motion::IDENTITY;
     }
     let walk = Walk { library, clip, root, playback, part: [start, end] };
-    let [from, to] = [step.from, step.to].map(|now| Moment::new(&playback, end - start, now));
+    let [from, to] = [step.from, step.to].map(|now| PlayMoment::new(&playback, end - start, now));
     // Passes before the start mirror those after it.
     if (from.pass < 0.0) == (to.pass < 0.0) {
         walk.between(from, to)
     } else {
-        walk.between(from, Moment::START).then(walk.between(Moment::START, to))
+        walk.between(from, PlayMoment::START).then(walk.between(PlayMoment::START, to))
     }
 }
 
 /// A moment of a play.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-struct Moment {
+struct PlayMoment {
     /// The pass, numbered from 0 at the start of the play; negative before the start.
     pass: f64,
     /// The fraction of the pass that is over, from 0 to 1 in the order of the clock.
     along: f64,
 }
 
-impl Moment {
+impl PlayMoment {
     const START: Self = Self { pass: 0.0, along: 0.0 };
 
     /// The moment of a tick, or the moment at which the play stops if that is earlier. A pass takes `length` seconds of
@@ -196,7 +196,7 @@ impl Moment {
 
     /// The number of jumps from the end of the clip to its start since the start of the play, less those the other way.
     /// A ping-pong jumps at its start alone.
-    fn laps(self, playback: &Playback) -> f64 {
+    fn loops(self, playback: &Playback) -> f64 {
         let passes = if playback.wrap.is_ping_pong() { self.pass.clamp(-1.0, 0.0) } else { self.pass };
         if playback.wrap.is_reverse() { -passes } else { passes }
     }
@@ -213,7 +213,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// The movement from one moment to another, both on the same side of the start.
-    fn between(&self, from: Moment, to: Moment) -> Motion {
+    fn between(&self, from: PlayMoment, to: PlayMoment) -> Motion {
         if to < from {
             return self.between(to, from).inverse();
         }

@@ -1,7 +1,7 @@
 //! Transitions: the values that come in, displaced by a difference that decays.
 //!
 //! With `s` the start of a transition and `e` = [`Transition::STEP`], `P0` and `P1` are the values of the pose that
-//! goes out at `s` and at `s - e`, and `Q0` and `Q1` those of the pose that comes in at `s` and at `s + e`. All
+//! goes out at `s` and at `s - e`, and `Q0` and `Q1` the values of the pose that comes in at `s` and at `s + e`. All
 //! displacements follow from those four, here and, by other code, in the packing for the engines.
 
 use std::ops::Range;
@@ -14,8 +14,8 @@ use crate::reference::values::Values;
 
 /// A displacement at the start of a transition.
 ///
-/// In an inertial transition it is the difference `x` of the two poses, a rotation vector for rotations, and its speed
-/// `v`. In a dead one it is the value `P0` itself and the speed of the pose that goes out.
+/// In inertialization it is the difference `x` of the two poses, a rotation vector for rotations, and its speed
+/// `v`. In dead blending it is the value `P0` itself and the speed of the pose that goes out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Offset {
     /// The offset. Quaternions alone use the fourth number.
@@ -27,9 +27,9 @@ pub(crate) struct Offset {
 /// The displacement of a property.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum PropertyOffset {
-    /// That of a rotation.
+    /// The displacement of a rotation.
     Rotation(Offset),
-    /// That of each number, in the first component.
+    /// The displacement of each number, in the first component.
     Numbers(Vec<Offset>),
 }
 
@@ -60,7 +60,7 @@ impl<'a> Displacements<'a> {
         (0..self.start.out[0].weights.len()).map(move |index| self.number(|pose| pose.weights[index]))
     }
 
-    /// The displacement of the property whose numbers have the indices `numbers` among those of all properties.
+    /// The displacement of the property whose numbers have the indices `numbers` among the numbers of all properties.
     pub fn property(self, numbers: Range<usize>) -> PropertyOffset {
         if self.start.rotations.contains(&numbers.start) {
             return PropertyOffset::Rotation(
@@ -104,7 +104,7 @@ impl<'a> Displacements<'a> {
         self.vector(|pose| DVec3::new(value(pose), 0.0, 0.0))
     }
 
-    /// `x = P0 - Q0` and `v = ((P0 - P1) - (Q1 - Q0)) / e`; in a dead transition `P0` and `(P0 - P1) / e`.
+    /// `x = P0 - Q0` and `v = ((P0 - P1) - (Q1 - Q0)) / e`; in dead blending `P0` and `(P0 - P1) / e`.
     fn vector(self, value: impl Fn(&Pose) -> DVec3) -> Offset {
         let ([p0, p1], [q0, q1]) = (self.start.out.each_ref().map(&value), self.start.into.each_ref().map(&value));
         let e = Transition::STEP.to_seconds();
@@ -116,7 +116,7 @@ impl<'a> Displacements<'a> {
         }
     }
 
-    /// `x = log(P0 Q0^-1)` and `v = (log(P0 P1^-1) - log(Q1 Q0^-1)) / e`; in a dead transition `P0` and
+    /// `x = log(P0 Q0^-1)` and `v = (log(P0 P1^-1) - log(Q1 Q0^-1)) / e`; in dead blending `P0` and
     /// `log(P0 P1^-1) / e`.
     fn rotation(self, value: impl Fn(&Pose) -> DQuat) -> Offset {
         let ([p0, p1], [q0, q1]) = (self.start.out.each_ref().map(&value), self.start.into.each_ref().map(&value));

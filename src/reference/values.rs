@@ -19,7 +19,7 @@ pub struct Values {
     pub local: Vec<Transform>,
     /// Morph weights of each joint.
     pub weights: Vec<Vec<f64>>,
-    /// Numbers of each property. Those of rotations have unit length.
+    /// Numbers of each property. Rotations have unit length.
     pub properties: Vec<Vec<f64>>,
 }
 

@@ -1,30 +1,30 @@
-//! Two poses that look alike: the reference pose of the source, rotated until its bones point where those of the
+//! Two poses that look alike: the reference pose of the source, rotated until its bones point where the bones of the
 //! target's rest pose do.
 //!
 //! With model-space rotations `S(t)` of a joint of the source, `S0` in the reference pose, and `T0` of its partner at
 //! rest, the partner's rotation is `F S(t) A^-1 T0`, where `A = D F S0`. `F` rotates the whole space of the source: its
-//! up axis onto that of the target, then its front in the reference pose onto the front of the target. `D` rotates the
-//! joint in the reference pose. All are constant, so that keys stay exact.
+//! up axis onto the up axis of the target, then its front in the reference pose onto the front of the target. `D`
+//! rotates the joint in the reference pose. All are constant, so that keys stay exact.
 //!
-//! `D` is found from the hips downward, and begins with that of the parent:
+//! `D` is found from the hips downward, and begins with the rotation of the parent:
 //!
 //! * If the hips of the two poses differ by more than 35 degrees, they are rotated by the rotation of right angles that
 //!   comes nearest, or else by the whole difference; likewise the parts of the spine. The trunk is not bent: a smaller
 //!   difference is a matter of build.
 //! * Limbs, hands and fingers are rotated by the shortest rotation to the direction of their partners, if they differ
 //!   by more than 2 degrees; neck and shoulders, if they differ by more than 40.
-//! * A foot keeps its relation to the ground: of its direction, the heading is that of its partner. Only if it points
-//!   elsewhere altogether, as in zero poses whose bones lie along one axis, is it turned as a limb.
+//! * A foot keeps its relation to the ground: of its direction, the heading is the heading of its partner. Only if it
+//!   points elsewhere altogether, as in zero poses whose bones lie along one axis, is it turned as a limb.
 //! * Twist about a bone is invisible in its direction, and the shortest rotation is ambiguous near half a rotation.
 //!   Knees and elbows are hinges: if the poses of the clips bend a limb to another side than behind (a knee) or ahead
 //!   (an elbow), by more than 45 degrees, its upper part is rotated about itself. Skeletons whose joints have equal
 //!   names and axes keep their twist.
 //! * Not every zero pose is a pose: in some, each joint only shows its own axes, and the hips lie while the legs stand.
 //!   The clips tell how the axes of a joint lie in the part of the body to which it belongs: hips, chest, neck, head,
-//!   shoulders and feet, see [`Motion::axes_in_part`]. If their mean differs from the rest pose of the target by more
-//!   than a posture (50 degrees, or 60), the reference pose does not count: hips, chest, neck and head are rotated by
-//!   the rotation of right angles that comes nearest, or else by the whole difference, shoulders and feet about
-//!   themselves.
+//!   shoulders and feet, see [`SourceMotion::axes_in_part`]. If their mean differs from the rest pose of the target by
+//! more than a posture (50 degrees, or 60), the reference pose does not count: hips, chest, neck and head are rotated
+//! by the rotation of right angles that comes nearest, or else by the whole difference, shoulders and feet about
+//! themselves.
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_2};
 
@@ -35,7 +35,7 @@ use crate::model::Skeleton;
 use crate::model::rotation::angle;
 use crate::retarget::body::{Body, Figure};
 use crate::retarget::conventions::{HIPS, Numbering, TRUNK};
-use crate::retarget::motion::{MIN_UPRIGHT, Motion, upright_axis};
+use crate::retarget::motion::{MIN_UPRIGHT, SourceMotion, upright_axis};
 use crate::retarget::options::{Facing, RetargetOptions};
 use crate::retarget::pose::{ModelPose, ReferencePose};
 
@@ -80,7 +80,7 @@ pub struct AlignedBone {
     pub source: usize,
     /// The joint of the target.
     pub target: usize,
-    /// The angle of the rotation in degrees: that of the hips by itself, that of others relative to the hips.
+    /// The angle of the rotation in degrees: of the hips by itself, of others relative to the hips.
     pub degrees: f64,
     /// The reason for the rotation.
     pub reason: AlignmentReason,
@@ -121,7 +121,7 @@ impl AlignmentReason {
 pub(super) struct Alignment {
     /// True if the paired joints have the same places and rotations in both poses. Nothing is rotated then.
     pub is_same: bool,
-    /// Rotates the space of the source into that of the target.
+    /// Rotates the space of the source into the space of the target.
     pub space: DQuat,
     /// The rotation of each joint of the source in the reference pose, in the space of the target, after `D`.
     pub rotations: Vec<DQuat>,
@@ -163,7 +163,7 @@ impl Alignment {
         target_of: &[Option<usize>],
         [source, target]: [&Side; 2],
         is_same: bool,
-        motion: &Motion,
+        motion: &SourceMotion,
         options: &RetargetOptions,
     ) -> Self {
         let figures = [source.figure(), target.figure()];
@@ -175,7 +175,7 @@ impl Alignment {
         let [from, to] = [front(&figures[0], up[0]).map(|front| upright * front), front(&figures[1], up[1])];
         // Most worlds in which +Y is up, or +Z, have figures that face +Z, or -Y.
         let usual = quarter_rotation(DVec3::Y, up[1]) * DVec3::Z;
-        // So has a figure that stands along another axis at rest, as that of SMPL for motion with +Z up, if the
+        // So has a figure that stands along another axis at rest, as SMPL for motion with +Z up, if the
         // rotation that stands it up gives it this front.
         let stood_up = at_rest(0).and_then(|axis| Some(quarter_rotation(axis, up[0]) * front(&figures[0], axis)?));
         let is_usual = stood_up.is_some_and(|front| heading(upright * front, usual, up[1]) == 0.0);
@@ -188,7 +188,7 @@ impl Alignment {
             Facing::Auto => heading,
         };
         let space = rotation_about(up[1], degrees.unwrap_or(0.0)) * upright;
-        // Bones that are not those of a body have no side and no front.
+        // Bones that do not belong to a body have no side and no front.
         let is_body = !is_same && figures.iter().all(|figure| figure.directions().is_some());
         let count = source.skeleton.joints().len();
         // A pose that the caller chose is as it is.
@@ -226,9 +226,9 @@ struct Aligner<'a> {
     source: &'a Side<'a>,
     target: &'a Side<'a>,
     figures: [Figure<'a>; 2],
-    motion: &'a Motion,
+    motion: &'a SourceMotion,
     /// What tells the axes of rigid parts. `None` if the reference pose does.
-    axes: Option<&'a Motion>,
+    axes: Option<&'a SourceMotion>,
     up: DVec3,
     space: DQuat,
     corrections: Vec<DQuat>,
@@ -236,7 +236,7 @@ struct Aligner<'a> {
 }
 
 impl Aligner<'_> {
-    /// The rotation `D` of a joint of the source in the reference pose; that of its parent is given.
+    /// The rotation `D` of a joint of the source in the reference pose; the rotation of its parent is given.
     fn correction(&mut self, source: usize, target: usize, parent: DQuat) -> DQuat {
         let Some(role) = self.target.body.role(target).or_else(|| self.source.body.role(source)) else { return parent };
         let (side, part) = ["left", "right"]
@@ -274,8 +274,9 @@ impl Aligner<'_> {
         correction
     }
 
-    /// The rotation that makes the mean of a rigid part over the clips that of the target's rest pose, if they differ
-    /// by more than a posture. `along` is the direction of the bone in the target, about which shoulders and feet turn.
+    /// The rotation that makes the mean of a rigid part over the clips the mean of the target's rest pose, if they
+    /// differ by more than a posture. `along` is the direction of the bone in the target, about which shoulders and
+    /// feet turn.
     fn correction_of_motion(
         &self,
         side: &str,
@@ -327,8 +328,8 @@ impl Aligner<'_> {
         }
     }
 
-    /// The rotation of a rigid part with these directions in the two poses. It is that of the parent if that is near
-    /// enough.
+    /// The rotation of a rigid part with these directions in the two poses. It is the rotation of the parent if that is
+    /// near enough.
     fn correction_of_frame(&self, from: DMat3, to: DMat3, parent: DQuat) -> DQuat {
         let difference = DQuat::from_mat3(&(to * (DMat3::from_quat(self.space) * from).transpose()));
         if angle(difference, parent).to_degrees() <= MAX_OF_BUILD {
@@ -467,9 +468,9 @@ pub(super) fn are_same(target_of: &[Option<usize>], [source, target]: [&ModelPos
     pairs.peek().is_some() && pairs.all(|(from, to)| same(from, to))
 }
 
-/// The up axis of a source: that of its clips. If its rest pose stands along another axis, the feet must come down near
-/// the origin of the first one: a clip may lie, or stand on its hands.
-pub(super) fn up_of_source(at_rest: Option<DVec3>, motion: &Motion, leg: Option<f64>) -> Option<DVec3> {
+/// The up axis of a source: the up axis of its clips. If its rest pose stands along another axis, the feet must come
+/// down near the origin of the first one: a clip may lie, or stand on its hands.
+pub(super) fn up_of_source(at_rest: Option<DVec3>, motion: &SourceMotion, leg: Option<f64>) -> Option<DVec3> {
     let in_motion = motion.up();
     match (at_rest, in_motion) {
         (Some(at_rest), Some(up)) if at_rest != up => {

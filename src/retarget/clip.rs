@@ -16,7 +16,7 @@ use crate::retarget::joint_map::JointPair;
 use crate::retarget::morphs::{MorphPlan, expression_tracks};
 use crate::retarget::moving_joints::{ModelRotations, MovingJoints, TransformPart};
 use crate::retarget::options::CarriedJoints;
-use crate::retarget::plan::Plan;
+use crate::retarget::plan::RetargetPlan;
 use crate::retarget::report::{
     DropReason, DroppedTrack, LossReason, LostRootMotion, RetargetedClip, RetargetedTrack, TrackMethod,
 };
@@ -29,9 +29,9 @@ const MAX_SLOPE: f64 = 1e-4;
 /// and shorter by less.
 const MIN_MISSED: f64 = 0.02;
 
-/// Makes a clip. Its id in the report is that of the original.
+/// Makes a clip. Its id in the report is the id of the original.
 pub(super) fn retarget(
-    plan: &Plan,
+    plan: &RetargetPlan,
     root: Option<&Root>,
     morphs: &MorphPlan,
     id: ClipId,
@@ -76,7 +76,7 @@ pub(super) fn retarget(
     Ok((retargeted, report))
 }
 
-pub(super) fn reason(plan: &Plan, root: Option<&Root>, target: Target) -> DropReason {
+pub(super) fn reason(plan: &RetargetPlan, root: Option<&Root>, target: Target) -> DropReason {
     let Some((joint, part)) = TransformPart::of(target) else {
         return if matches!(target, Target::Weights(_)) { DropReason::Weights } else { DropReason::Property };
     };
@@ -94,9 +94,9 @@ pub(super) fn reason(plan: &Plan, root: Option<&Root>, target: Target) -> DropRe
 }
 
 /// The joints of the source below the root that have partners, and that a clip moves in their parents to no effect.
-pub(super) fn lost_translations(plan: &Plan, clip: &RetargetedClip) -> Vec<usize> {
+pub(super) fn lost_translations(plan: &RetargetPlan, clip: &RetargetedClip) -> Vec<usize> {
     let leg = Figure::new(&plan.bodies[0], &plan.reference.matrices).leg();
-    let least = MIN_MISSED * leg.unwrap_or_else(|| crate::compress::rig_size(plan.source));
+    let least = MIN_MISSED * leg.unwrap_or_else(|| crate::compress::bound::rig_size(plan.source));
     let tracks = &plan.library.clip(clip.source).tracks;
     let is_lost = |dropped: &&DroppedTrack| {
         let is_place = matches!(dropped.target, Target::Translation(_)) && dropped.reason == DropReason::Translation;
@@ -121,7 +121,11 @@ fn extent(curve: &Curve) -> f64 {
 }
 
 /// The root joint of a clip in the target, whose tracks are these, and what is lost of its root motion.
-pub(super) fn root_motion(plan: &Plan, clip: &Clip, tracks: &[Track]) -> (Option<RootMotion>, Option<LostRootMotion>) {
+pub(super) fn root_motion(
+    plan: &RetargetPlan,
+    clip: &Clip,
+    tracks: &[Track],
+) -> (Option<RootMotion>, Option<LostRootMotion>) {
     let Some(root) = clip.root_motion else { return (None, None) };
     let lost = |reason: LossReason| Some(LostRootMotion { joint: root.joint, reason });
     match mapped(plan, root) {
@@ -136,8 +140,8 @@ pub(super) fn root_motion(plan: &Plan, clip: &Clip, tracks: &[Track]) -> (Option
     }
 }
 
-/// The root joint in the target, with the axes that have the directions of those of the source.
-fn mapped(plan: &Plan, root: RootMotion) -> Result<RootMotion, LossReason> {
+/// The root joint in the target, with the axes that have the directions of the axes of the source.
+fn mapped(plan: &RetargetPlan, root: RootMotion) -> Result<RootMotion, LossReason> {
     let joint = plan.target_of[root.joint].ok_or(LossReason::Unmapped)?;
     let mut mapped = RootMotion { joint, translation: [false; 3], rotation: root.rotation };
     let [from, to] = [root.space(plan.source), mapped.space(plan.target)]
@@ -160,14 +164,14 @@ fn single_key(numbers: Vec<f64>) -> Result<Curve, Error> {
 // The translation track of the root.
 //
 // The root of the target is at `origin + k F s(t)` in model space (see `root`). If nothing above it moves on either
-// side, its local translation is an affine function of that of its partner.
+// side, its local translation is an affine function of the translation of its partner.
 
 /// The part of the rig's size up to which two places count as the same.
 const SAME_PLACE: f64 = 1e-12;
 
 /// Makes the track of the root. `None` if it keeps its rest translation.
 fn root_track(
-    plan: &Plan,
+    plan: &RetargetPlan,
     root: &Root,
     origin: DVec3,
     clip: &Clip,
@@ -190,7 +194,7 @@ fn root_track(
 /// The times at which the place of the root may have a kink or a jump, and true if a joint above it moves on either
 /// side.
 fn knots(
-    plan: &Plan,
+    plan: &RetargetPlan,
     root: &Root,
     clip: &Clip,
     source: &MovingJoints,
@@ -218,9 +222,9 @@ fn knots(
     (knots, moves_above)
 }
 
-/// The path of the root of the target, after that of its partner.
+/// The path of the root of the target, after the path of its partner.
 struct RootPath<'a> {
-    plan: &'a Plan<'a>,
+    plan: &'a RetargetPlan<'a>,
     root: &'a Root,
     source: &'a MovingJoints<'a>,
     rotations: &'a Rotations<'a>,
@@ -233,7 +237,7 @@ struct RootPath<'a> {
 
 impl<'a> RootPath<'a> {
     fn new(
-        plan: &'a Plan<'a>,
+        plan: &'a RetargetPlan<'a>,
         root: &'a Root,
         origin: DVec3,
         source: &'a MovingJoints<'a>,
@@ -327,7 +331,7 @@ pub(super) fn mapped_curve(curve: &Curve, linear: DMat3, offset: DVec3, size: f6
 
 /// The tracks of translations and scales that are carried over.
 fn carried_tracks(
-    plan: &Plan,
+    plan: &RetargetPlan,
     root: Option<&Root>,
     clip: &Clip,
     source: &MovingJoints,
@@ -371,9 +375,9 @@ fn carried_tracks(
     Ok(made)
 }
 
-impl Plan<'_> {
-    /// The map from the local translations of a joint of the source to those of its partner. `None` if a joint above
-    /// the partner has a scale of 0.
+impl RetargetPlan<'_> {
+    /// The map from the local translations of a joint of the source to the translations of its partner. `None` if a
+    /// joint above the partner has a scale of 0.
     pub(super) fn change_of_place(&self, pair: &JointPair, scale: f64) -> Option<DAffine3> {
         let rotated = match self.source.joints()[pair.source].parent {
             Some(parent) => {
@@ -395,7 +399,7 @@ impl Plan<'_> {
         (linear.is_finite() && translation.is_finite()).then_some(DAffine3 { matrix3: linear, translation })
     }
 
-    /// The map from the scales of a joint of the source to those of its partner. `None` if their axes differ.
+    /// The map from the scales of a joint of the source to the scales of its partner. `None` if their axes differ.
     fn change_of_scale(&self, pair: &JointPair) -> Option<DAffine3> {
         let axes = [self.alignment.rotations[pair.source], self.rest.rotations[pair.target]];
         let [from, to] = [self.reference.local[pair.source].scale, self.rest.local[pair.target].scale];
@@ -407,10 +411,10 @@ impl Plan<'_> {
 // The rotation tracks of a retargeted clip.
 //
 // Let `t` be a mapped joint of the target, `s` its partner, `a` the partner of the nearest mapped joint above `t`. The
-// model-space rotation of `t` is `S(t) S0^-1 T0`. That of the parent of `t` is `Sa(t) Sa0^-1 P0`, with `P0` at rest,
-// because nothing rotates between the two. The local rotation of `t` is therefore `(P0^-1 Sa0) (Sa(t)^-1 S(t)) (S0^-1
-// T0)`. If `a` is also the nearest mapped joint above
-// `s`, and nothing moves between the two, the middle is `M s(t)` with the local rotation `s(t)` and a constant `M`.
+// model-space rotation of `t` is `S(t) S0^-1 T0`. The rotation of the parent of `t` is `Sa(t) Sa0^-1 P0`, with `P0` at
+// rest, because nothing rotates between the two. The local rotation of `t` is therefore
+// `(P0^-1 Sa0) (Sa(t)^-1 S(t)) (S0^-1 T0)`. If `a` is also the nearest mapped joint above `s`, and nothing moves
+// between the two, the middle is `M s(t)` with the local rotation `s(t)` and a constant `M`.
 
 /// The angle in radians, or the difference of numbers, up to which two rotations count as the same.
 const SAME_ROTATION: f64 = 1e-12;
@@ -433,7 +437,7 @@ struct MappedJoint {
 }
 
 impl MappedJoint {
-    fn new(plan: &Plan, joint: usize, partner: usize) -> Self {
+    fn new(plan: &RetargetPlan, joint: usize, partner: usize) -> Self {
         let above = plan.mapped_above_target(joint).and_then(|above| plan.source_of[above]);
         let parent = plan.target.joints()[joint].parent;
         let above_it = above.map_or(plan.alignment.space, |above| plan.alignment.rotations[above]);
@@ -445,7 +449,7 @@ impl MappedJoint {
 
 /// The rotations of the target while a clip is retargeted.
 pub(super) struct Rotations<'a> {
-    plan: &'a Plan<'a>,
+    plan: &'a RetargetPlan<'a>,
     clip: &'a Clip,
     source: &'a MovingJoints<'a>,
     /// The track of each joint of the target that has been made.
@@ -469,7 +473,7 @@ pub(super) struct Rotations<'a> {
 }
 
 /// The rotations from mapped joints to the joints below that have no partner.
-fn gaps(plan: &Plan, source: &MovingJoints) -> Vec<Option<DQuat>> {
+fn gaps(plan: &RetargetPlan, source: &MovingJoints) -> Vec<Option<DQuat>> {
     let mut gaps: Vec<Option<DQuat>> = Vec::with_capacity(plan.target_of.len());
     for (joint, node) in plan.source.joints().iter().enumerate() {
         let above = node.parent.filter(|&parent| plan.target_of[parent].is_none());
@@ -487,7 +491,7 @@ fn gaps(plan: &Plan, source: &MovingJoints) -> Vec<Option<DQuat>> {
 impl<'a> Rotations<'a> {
     /// Makes the tracks of all mapped joints.
     pub fn new(
-        plan: &'a Plan<'a>,
+        plan: &'a RetargetPlan<'a>,
         clip: &'a Clip,
         source: &'a MovingJoints<'a>,
         budget: &mut KeyBudget,
@@ -595,7 +599,7 @@ impl<'a> Rotations<'a> {
         }
         let gap = self.plan.source.joints()[mapped.partner].parent.filter(|&parent| Some(parent) != mapped.above);
         let Some(gap) = gap else { return Some((canonical(mapped.before), canonical(mapped.after))) };
-        // What stands still may be held in another pose than that of rest.
+        // What stands still may be held in another pose than at rest.
         let held = self.gaps[gap]?;
         self.is_held[gap] = true;
         Some((canonical(mapped.before * held), canonical(mapped.after)))

@@ -8,7 +8,7 @@
 //!
 //! Two joints of one name are no pair if both skeletons know their roles well and they differ, or if only one of the
 //! two has a role, which another joint has in the other skeleton, too: `LeftShoulder` is an upper arm in the names of
-//! Biovision, and a clavicle in those of Mixamo. Roles of the trunk are compared as partners of two trunks of different
+//! Biovision, and a clavicle in files of Mixamo. Roles of the trunk are compared as partners of two trunks of different
 //! numbers of joints.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -62,8 +62,8 @@ pub struct JointPair {
 pub enum MatchedBy {
     /// Their names are equal.
     Name,
-    /// Their names are equal in lower case, without everything up to the last `:`, without `_`, `-`, `.` and spaces, and
-    /// without the running numbers that Sketchfab appends to all names of a file.
+    /// Their names are equal in lower case, without everything up to the last `:`, without `_`, `-`, `.` and spaces,
+    /// and without the running numbers that Sketchfab appends to all names of a file.
     NormalizedName,
     /// They have the same humanoid role: by [`Skeleton::human_bones`](crate::Skeleton::human_bones), or by the usual
     /// names of a tool, as of Mixamo, Unreal's mannequin, VRM, Rigify, Biovision or SMPL.
@@ -75,11 +75,11 @@ pub enum MatchedBy {
     Caller,
 }
 
-/// The size of the movement of the root: that of the source times a factor.
+/// The size of the movement of the root: the movement of the source times a factor.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RootTranslation {
     /// Times this number; by default the ratio of the lengths of the legs, or else of other lengths, see
-    /// [`RootScale`](crate::RootScale).
+    /// [`RootScale`](crate::retarget::RootScale).
     Scaled(Option<f64>),
     /// As it is.
     Full,
@@ -126,7 +126,7 @@ pub enum MapRemark {
         /// The roles of joints of the source that the target lacks. Their motion is left out.
         in_target: Vec<String>,
     },
-    /// A skeleton has no legs at all, as that of the upper body alone, but the other one has.
+    /// A skeleton has no legs at all, as the upper body alone, but the other one has.
     NoLegs {
         /// The skeleton without legs.
         side: MapSide,
@@ -172,7 +172,7 @@ impl JointMap {
     ///
     /// Two joints of equal names are no pair if they are different bones of a human by the conventions of their
     /// skeletons, and each can get another partner by its role: `LeftShoulder`, for example, is an upper arm in the
-    /// names of Biovision, but a clavicle in those of Mixamo. If one of the two finds no other partner, there is a
+    /// names of Biovision, but a clavicle in files of Mixamo. If one of the two finds no other partner, there is a
     /// [`MapRemark::Roles`].
     ///
     /// Trunks with different numbers of joints are paired from below: the lowest joint with the lowest, and the
@@ -271,7 +271,7 @@ impl<'a> Side<'a> {
 
 /// A way to compare joints.
 #[derive(Clone, Copy, PartialEq)]
-enum Step {
+enum MatchStep {
     DeclaredRole,
     Name,
     NormalizedName,
@@ -283,15 +283,15 @@ pub(super) fn match_joints(source: &mut Side, target: &mut Side) -> (Vec<JointPa
     let (mut pairs, mut remarks) = (Vec::new(), Vec::new());
     let keys = role_keys(&source.roles, &target.roles);
     let known = [0, 1].map(|side: usize| keys[side].iter().flatten().collect::<HashSet<&String>>());
-    for step in [Step::DeclaredRole, Step::Name, Step::NormalizedName, Step::Role] {
+    for step in [MatchStep::DeclaredRole, MatchStep::Name, MatchStep::NormalizedName, MatchStep::Role] {
         let mut groups: BTreeMap<String, [Vec<usize>; 2]> = BTreeMap::new();
         for (index, side) in [&*source, &*target].into_iter().enumerate() {
             for joint in (0..side.is_free.len()).filter(|&joint| side.is_free[joint]) {
                 let key = match step {
-                    Step::DeclaredRole if side.ground(joint) != Some(RoleGround::Declared) => None,
-                    Step::DeclaredRole | Step::Role => keys[index][joint].clone(),
-                    Step::Name => side.skeleton.joints()[joint].name.clone(),
-                    Step::NormalizedName => side.numbering.normalized(side.skeleton, joint),
+                    MatchStep::DeclaredRole if side.ground(joint) != Some(RoleGround::Declared) => None,
+                    MatchStep::DeclaredRole | MatchStep::Role => keys[index][joint].clone(),
+                    MatchStep::Name => side.skeleton.joints()[joint].name.clone(),
+                    MatchStep::NormalizedName => side.numbering.normalized(side.skeleton, joint),
                 };
                 if let Some(key) = key.filter(|key| !key.is_empty()) {
                     groups.entry(key).or_default()[index].push(joint);
@@ -305,10 +305,10 @@ pub(super) fn match_joints(source: &mut Side, target: &mut Side) -> (Vec<JointPa
             let is_of_structure = source.ground(sources[0]) == Some(RoleGround::Structure)
                 || target.ground(targets[0]) == Some(RoleGround::Structure);
             let by = match step {
-                Step::Name => MatchedBy::Name,
-                Step::NormalizedName => MatchedBy::NormalizedName,
-                Step::Role if is_of_structure => MatchedBy::Structure,
-                Step::DeclaredRole | Step::Role => MatchedBy::Role,
+                MatchStep::Name => MatchedBy::Name,
+                MatchStep::NormalizedName => MatchedBy::NormalizedName,
+                MatchStep::Role if is_of_structure => MatchedBy::Structure,
+                MatchStep::DeclaredRole | MatchStep::Role => MatchedBy::Role,
             };
             if let ([from], [to]) = (sources.as_slice(), targets.as_slice()) {
                 match [&keys[0][*from], &keys[1][*to]] {
@@ -330,7 +330,7 @@ pub(super) fn match_joints(source: &mut Side, target: &mut Side) -> (Vec<JointPa
             } else {
                 remarks.push(MapRemark::Ambiguous { name, by, sources: sources.clone(), targets: targets.clone() });
                 // Their roles may still tell them apart.
-                if step == Step::NormalizedName {
+                if step == MatchStep::NormalizedName {
                     continue;
                 }
             }
@@ -355,7 +355,7 @@ pub(super) fn match_joints(source: &mut Side, target: &mut Side) -> (Vec<JointPa
     (pairs, remarks)
 }
 
-/// The roles of two skeletons, where partners in the trunks have the same one: that of the joint of the source.
+/// The roles of two skeletons, where partners in the trunks have the same one: the role of the joint of the source.
 fn role_keys(source: &Roles, target: &Roles) -> [Vec<Option<String>>; 2] {
     let partners = trunk_partners(source, target);
     let is_partner = |role: &str, of: fn(&(&'static str, &'static str)) -> &'static str| {
@@ -531,13 +531,13 @@ impl JointMap {
     /// ```
     ///
     /// `joints` names the pairs, with `null` for a joint without a partner; without `joints`, the pairs follow from
-    /// names and roles as with [`by_names`](Self::by_names). The role in a human that one joint of a pair has is that of
-    /// the other one, too. If `by_names` is true, a pair that names and roles give, too, counts as theirs, with their
-    /// [`MatchedBy`]; by default, all pairs are those of the caller, whose translations are carried over whatever the
-    /// names are ([`CarriedJoints::All`](crate::CarriedJoints::All)). `root` is a joint of the source. `translation` is
-    /// `scaled`, the default, `full` or `none`, as in [`RootTranslation`]; `scale` is for `scaled`. Joints are named as
-    /// a [`Selector`] finds them. Joints that a human needs and that have no partner are listed in a
-    /// [`MapRemark::Missing`].
+    /// names and roles as with [`by_names`](Self::by_names). The role in a human that one joint of a pair has is that
+    /// of the other one, too. If `by_names` is true, a pair that names and roles give, too, counts as theirs, with
+    /// their [`MatchedBy`]; by default, all pairs come from the caller, whose translations are carried over whatever
+    /// the names are ([`CarriedJoints::All`](crate::retarget::CarriedJoints::All)). `root` is a joint of the source.
+    /// `translation` is `scaled`, the default, `full` or `none`, as in [`RootTranslation`]; `scale` is for `scaled`.
+    /// Joints are named as a [`Selector`] finds them. Joints that a human needs and that have no partner are listed in
+    /// a [`MapRemark::Missing`].
     ///
     /// # Errors
     /// [`Error::Import`] with a JSON path if the JSON cannot be read, a text selects no joint or several, a joint has
@@ -555,10 +555,10 @@ impl JointMap {
         Ok(map)
     }
 
-    /// The map as the JSON of a map file, which [`from_json`](Self::from_json) reads, for a person to change: the joints
-    /// of the source in the order of the hierarchy, those without a partner with `null`. A joint whose name others have
-    /// is written as its path, or as its number. With pairs that names and roles gave, it has `by_names`: without a
-    /// change, it retargets as the map does.
+    /// The map as the JSON of a map file, which [`from_json`](Self::from_json) reads, for a person to change: the
+    /// joints of the source in the order of the hierarchy, those without a partner with `null`. A joint whose name
+    /// others have is written as its path, or as its number. With pairs that names and roles gave, it has `by_names`:
+    /// without a change, it retargets as the map does.
     ///
     /// # Panics
     /// If the library does not have the skeletons of the map.

@@ -10,7 +10,7 @@
 //!
 //! **The pose that is its own mirror image** is the rest pose. If that is not symmetric, but the bind pose of the
 //! skin is, it is that one. If neither is, the mirror image of the pose is rotated bone by bone, from the top downward,
-//! until its bones point where those of the pose point ([`corrections`]). So the mirrored figure has the mirrored
+//! until its bones point where the bones of the pose point ([`corrections`]). So the mirrored figure has the mirrored
 //! directions of the original in any case. Of a human, only the joints with roles count: hair that falls to one side is
 //! a matter of shape, not of pose. The figure may also face obliquely at rest: then `H0`, the half turn about its own
 //! normal, stands for `H` in that pose.
@@ -33,10 +33,10 @@ use crate::retarget::clip::{MadeTrack, Rotations, mapped_curve, reason, root_mot
 use crate::retarget::joint_map::{JointMap, JointPair, MatchedBy, are_joints};
 use crate::retarget::mirror_map::{MirrorMap, direction_to_left, extent, half_turn, middle};
 use crate::retarget::morphs::{mirrored_drivers, mirrored_morphs};
-use crate::retarget::motion::Motion;
+use crate::retarget::motion::SourceMotion;
 use crate::retarget::moving_joints::{MovingJoints, TransformPart};
 use crate::retarget::options::RetargetOptions;
-use crate::retarget::plan::{Links, Plan};
+use crate::retarget::plan::{Links, RetargetPlan};
 use crate::retarget::pose::{ModelPose, ReferencePose};
 use crate::retarget::report::{DropReason, DroppedTrack, RetargetedClip, RetargetedTrack, TrackMethod};
 use crate::retarget::resample::{KeyBudget, MotionKnots, MotionValue, SampledMotion, resample};
@@ -53,13 +53,13 @@ const MAX_ANGLE: f64 = 2.0;
 const MAX_ANGLE_OF_SEVERAL: f64 = 5.0;
 /// The smallest length of a bone whose direction counts, as a share of the size of the figure.
 const MIN_BONE: f64 = 1e-3;
-/// The weight of the shortest rotation among those that fit several bones equally well.
+/// The weight of the shortest rotation among rotations that fit several bones equally well.
 const SHORTEST: f64 = 1e-4;
 /// The largest difference of a number from 0 or 1 that is rounding.
 const ROUNDING: f64 = 1e-12;
 /// The most names of joints in a remark.
 const MAX_NAMES: usize = 5;
-/// The largest difference of axes from those of the partner, up to their order and signs, that counts as none.
+/// The largest difference of axes from the axes of the partner, up to their order and signs, that counts as none.
 const SAME_AXES: f64 = 1e-4;
 
 /// Mirrored clips, and what may look wrong about them.
@@ -170,8 +170,8 @@ impl Library {
     /// * Each joint moves as its partner, reflected in the plane: directions of bones and translations are mirrored.
     ///   If the rest pose or the bind pose is symmetric, the place of each joint is the mirrored place of its partner.
     /// * Keys are transformed: key times, easings and interpolation stay. Only Euler angles, splines of rotations with
-    ///   a key of zeros, and single numbers of a translation whose axes differ from those of the partner are sampled,
-    ///   with the bounds of [`RetargetOptions`]; likewise joints between which one without a partner moves.
+    ///   a key of zeros, and single numbers of a translation whose axes differ from the axes of the partner are
+    /// sampled, with the bounds of [`RetargetOptions`]; likewise joints between which one without a partner moves.
     /// * Scales go to the partner. They are dropped if they are not uniform and the axes of the two joints differ by
     ///   more than their order and signs.
     /// * Morph weights go to the partner, with left and right exchanged in the names of morph targets
@@ -179,15 +179,15 @@ impl Library {
     ///   animation go to the expression of the other side. Properties, events and sync markers stay as they are,
     ///   whatever sides their names tell.
     /// * A clip keeps its duration, speed and wrap mode, and has the root joint of the original or its partner. Its
-    ///   name is that of the original with `_mirror` at its end, see [`mirrored_name`].
+    ///   name is the name of the original with `_mirror` at its end, see [`mirrored_name`].
     ///
     /// The mirror image of a mirror image is the original, up to rounding.
     ///
     /// # Errors
-    /// [`Error::Usage`] if a clip does not exist or animates another skeleton than that of the map, or the map does not
-    /// fit its skeleton. The same error, with the names of clip and joint, if a new number exceeds the range of an
-    /// `f32`, or if sampled tracks have more than 8 keys per key of the given clips and 2^22 more. The library is then
-    /// unchanged.
+    /// [`Error::Usage`] if a clip does not exist or animates another skeleton than the skeleton of the map, or the map
+    /// does not fit its skeleton. The same error, with the names of clip and joint, if a new number exceeds the range
+    /// of an `f32`, or if sampled tracks have more than 8 keys per key of the given clips and 2^22 more. The library is
+    /// then unchanged.
     pub fn mirror(&mut self, clips: &[ClipId], map: &MirrorMap) -> Result<Mirroring, Error> {
         map.check(self)?;
         for clip in clips {
@@ -300,7 +300,7 @@ fn plan<'a>(
     pairs: &'a JointMap,
     options: &'a RetargetOptions,
     pose: &SymmetricPose,
-) -> Plan<'a> {
+) -> RetargetPlan<'a> {
     let skeleton = library.skeleton(map.skeleton);
     let body = || Body::new(skeleton, &are_joints(library, map.skeleton));
     let bodies = [body(), body()];
@@ -330,7 +330,7 @@ fn plan<'a>(
     };
     let rest = ModelPose::new(skeleton, &pose.pose.local);
     let links = Links::new(library, pairs, options, &rest, [&partner_of, &partner_of]);
-    Plan {
+    RetargetPlan {
         library,
         map: pairs,
         options,
@@ -339,18 +339,18 @@ fn plan<'a>(
         reference: ModelPose::new(skeleton, &pose.pose.local),
         rest,
         alignment,
-        motion: Motion::new(library, skeleton, &bodies[0], &[]),
+        motion: SourceMotion::new(library, skeleton, &bodies[0], &[]),
         bodies,
         target_of: partner_of.clone(),
         source_of: partner_of,
         links,
         missing: Vec::new(),
-        target_size: crate::compress::rig_size(skeleton),
+        target_size: crate::compress::bound::rig_size(skeleton),
     }
 }
 
 /// Whether each joint has one with a partner below it.
-fn has_mapped_below(plan: &Plan) -> Vec<bool> {
+fn has_mapped_below(plan: &RetargetPlan) -> Vec<bool> {
     let mut has_mapped_below = vec![false; plan.target.joints().len()];
     for (joint, node) in plan.target.joints().iter().enumerate().rev() {
         if let Some(parent) = node.parent {
@@ -360,8 +360,8 @@ fn has_mapped_below(plan: &Plan) -> Vec<bool> {
     has_mapped_below
 }
 
-/// Makes the mirror image of a clip. Its id in the report is that of the original.
-fn mirrored(plan: &Plan, map: &MirrorMap, id: ClipId, budget: &mut KeyBudget) -> Result<MadeClip, Error> {
+/// Makes the mirror image of a clip. Its id in the report is the id of the original.
+fn mirrored(plan: &RetargetPlan, map: &MirrorMap, id: ClipId, budget: &mut KeyBudget) -> Result<MadeClip, Error> {
     let clip = plan.library.clip(id);
     let source = MovingJoints::new(plan.library, plan.source, clip);
     let (rotations, mut used) = Rotations::new(plan, clip, &source, budget)?.into_tracks();
@@ -421,7 +421,7 @@ fn mirrored(plan: &Plan, map: &MirrorMap, id: ClipId, budget: &mut KeyBudget) ->
 
 /// A track of rotations whose first key has a scalar of the sign that it has in the original. The other sign is the
 /// same rotation, but then the mirror image of the mirror image would not have the numbers of the original.
-fn with_sign(plan: &Plan, source: &MovingJoints, made: MadeTrack) -> Result<MadeTrack, Error> {
+fn with_sign(plan: &RetargetPlan, source: &MovingJoints, made: MadeTrack) -> Result<MadeTrack, Error> {
     let MadeTrack { track, method } = &made;
     let partner = TransformPart::of(track.target).and_then(|(joint, _)| plan.source_of[joint]);
     let tracks = partner.map_or(&[][..], |partner| source.tracks(partner, TransformPart::Rotation));
@@ -441,14 +441,14 @@ struct Carried {
     target: usize,
     translation: DAffine3,
     scale: Option<DAffine3>,
-    /// The constants of the rotation, if it is not one of those of [`Rotations`].
+    /// The constants of the rotation, if it is none of the rotations of [`Rotations`].
     rotation: Option<[DQuat; 2]>,
 }
 
 impl Carried {
     /// `None` for a joint that gets no motion: one that is given by a matrix, or one without a partner above others
     /// with one.
-    fn new(plan: &Plan, target: usize, is_above_mapped: bool) -> Option<Self> {
+    fn new(plan: &RetargetPlan, target: usize, is_above_mapped: bool) -> Option<Self> {
         let joints = plan.target.joints();
         if let Some(source) = plan.source_of[target] {
             let above = plan.mapped_above_source(source).and_then(|above| plan.target_of[above]);
@@ -478,7 +478,7 @@ impl Carried {
     /// The tracks of a part. None if there is nothing to carry over, or if it cannot be.
     fn tracks(
         &self,
-        plan: &Plan,
+        plan: &RetargetPlan,
         clip: &Clip,
         source: &MovingJoints,
         part: TransformPart,
@@ -567,7 +567,7 @@ fn single_number(track: &Track, target: Target, map: DAffine3) -> Option<Result<
     })
 }
 
-/// The map from the scales of a joint to those of its partner, whose axes differ by a rotation. `None` if axes do
+/// The map from the scales of a joint to the scales of its partner, whose axes differ by a rotation. `None` if axes do
 /// not become axes, or a scale is 0 in the pose.
 fn change_of_scale(axes: DQuat, from: DVec3, to: DVec3) -> Option<DAffine3> {
     let matrix = DMat3::from_quat(axes);
@@ -685,11 +685,11 @@ fn bind_pose(library: &Library, map: &MirrorMap, rest: &ModelPose) -> Option<Mod
     Some(ModelPose::new(skeleton, &local))
 }
 
-/// The rotations of the joints of a mirrored pose that make its bones point where those of the pose point: the shortest
-/// ones, each after that of the parent. A bone leads from a joint of `pairs` to the next one below. Returns also the
-/// joints that were rotated by themselves, with angles in degrees.
+/// The rotations of the joints of a mirrored pose that make its bones point where the bones of the pose point: the
+/// shortest ones, each after the rotation of the parent. A bone leads from a joint of `pairs` to the next one below.
+/// Returns also the joints that were rotated by themselves, with angles in degrees.
 ///
-/// In some zero poses, the bones of one side point opposite to those of the other one, and so do the axes of their
+/// In some zero poses, the bones of one side point opposite to the bones of the other one, and so do the axes of their
 /// joints: equal rotations of both are mirror images. There the half turn about the normal makes axes match, too.
 fn corrections(
     skeleton: &Skeleton,
@@ -707,7 +707,7 @@ fn corrections(
     for node in joints {
         above.push(node.parent.and_then(|parent| partners[parent].map(|_| parent).or(above[parent])));
     }
-    // The mirrored bones of each joint with those of its partner.
+    // The mirrored bones of each joint with the bones of its partner.
     let mut bones: Vec<Vec<[DVec3; 2]>> = vec![Vec::new(); joints.len()];
     for &(child, partner) in pairs {
         let (Some(parent), Some(of_partner)) = (above[child], above[partner]) else { continue };

@@ -21,7 +21,7 @@ use crate::retarget::alignment::up_of_source;
 use crate::retarget::body::{Body, Figure, SIDES};
 use crate::retarget::conventions::Numbering;
 use crate::retarget::joint_map::are_joints;
-use crate::retarget::motion::{Motion, upright_axis};
+use crate::retarget::motion::{SourceMotion, upright_axis};
 use crate::retarget::pose::ModelPose;
 use crate::retarget::sides::SidedName;
 
@@ -60,7 +60,8 @@ impl MirrorMap {
     ///
     /// # Examples
     /// ```
-    /// use posse::{MirrorMap, demo};
+    /// use posse::demo;
+    /// use posse::retarget::MirrorMap;
     ///
     /// # fn main() -> Result<(), posse::Error> {
     /// let mut library = demo::library()?;
@@ -131,7 +132,7 @@ impl Partners<'_> {
         }
     }
 
-    /// Pairs joints by the roles of a human. Those of the trunk are their own partners.
+    /// Pairs joints by the roles of a human. Joints of the trunk are their own partners.
     fn add_roles(&mut self, body: &Body) {
         for joint in 0..self.found.len() {
             let Some(role) = body.role(joint) else { continue };
@@ -279,7 +280,7 @@ pub(super) fn direction_to_left(
 /// The up axis of the world of a skeleton's clips.
 fn up(library: &Library, skeleton: SkeletonId, figure: &Figure) -> DVec3 {
     let clips: Vec<ClipId> = library.clip_ids().filter(|&clip| library.clip(clip).skeleton == skeleton).collect();
-    let motion = Motion::new(library, library.skeleton(skeleton), figure.body, &clips);
+    let motion = SourceMotion::new(library, library.skeleton(skeleton), figure.body, &clips);
     let at_rest = figure.standing().map(|up| upright_axis(up).unwrap_or(DVec3::Y));
     up_of_source(at_rest, &motion, figure.leg()).unwrap_or(DVec3::Y)
 }

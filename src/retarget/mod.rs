@@ -13,7 +13,8 @@
 //! 3. `plan` has what follows from them for all clips, and `root` the factor and the ground. `clip` makes the tracks of
 //!    a clip. Keys are transformed wherever the local rotation is `A s(t) B` with constants `A` and `B`.
 //!    Otherwise `resample` makes keys, as many as its budget allows.
-//! 4. `morphs` makes the tracks of morph weights, from those of the source or from the expressions of a VRM animation.
+//! 4. `morphs` makes the tracks of morph weights, from the weights of the source or from the expressions of a VRM
+//!    animation.
 //! 5. `report` lists what was done, and `warnings` what looks wrong. `named_report` has both in names and sentences.
 //! 6. `feet` has the legs of a body and the points by which its feet touch the ground, for `quality`.
 //!
@@ -61,21 +62,21 @@ use std::collections::HashSet;
 use crate::error::Error;
 use crate::model::{ClipId, Library, Skeleton, no_such};
 use crate::retarget::morphs::MorphPlan;
-use crate::retarget::plan::Plan;
+use crate::retarget::plan::RetargetPlan;
 use crate::retarget::resample::KeyBudget;
 use crate::retarget::root::{Root, StillRoot};
 
 impl Library {
     /// Makes clips for the target of a joint map from clips of its source, and adds them.
     ///
-    /// * The rotation of a mapped joint in model space is that of its partner, relative to the two poses that look
-    ///   alike. Those of humans are made alike first: the bones of the reference pose are rotated to where those of the
-    ///   target point, and the space of the source so that its up axis and its front are those of the target. Other
-    ///   joints keep their local rest rotation.
+    /// * The rotation of a mapped joint in model space is the rotation of its partner, relative to the two poses that
+    ///   look alike. Poses of humans are made alike first: the bones of the reference pose are rotated to where the
+    ///   bones of the target point, and the space of the source so that its up axis and its front match the target.
+    ///   Other joints keep their local rest rotation.
     /// * The root moves as its partner does in model space, times the factor of [`JointMap::translation`]. If legs are
-    ///   known on both sides, the ground of the source becomes that of the target.
+    ///   known on both sides, the ground of the source becomes the ground of the target.
     /// * Joints below the root that are paired by name take over the changes of their translations and scales, see
-    ///   [`CarriedJoints`]. All others have those of the rest pose.
+    ///   [`CarriedJoints`]. All others stay as in the rest pose.
     /// * Keys are transformed where that is exact: key times and interpolation stay. Otherwise the motion is sampled,
     ///   at the key times that it depends on and between them, until it is within the bound. A jump becomes two keys, a
     ///   step of an `f32` apart. Lines that an extrapolation draws beyond the keys are sampled to the ends of the clip.
@@ -83,7 +84,8 @@ impl Library {
     ///   is sampled unless its keys need no change, because zeros that are transformed would be the identity again.
     /// * Morph weights go to the partner of their joint, by the names of morph targets
     ///   ([`Joint::morph_names`](crate::Joint::morph_names)) where both joints have them, else in their order if the
-    ///   numbers are equal. A joint without such a partner takes those of the joint with the most names in common.
+    ///   numbers are equal. A joint without such a partner takes the weights of the joint with the most names in
+    /// common.
     /// * The weights of the expressions of a VRM animation become morph weights of a VRM model
     ///   ([`Skeleton::expressions`]), by the rules of VRM 1.0: within 1e-4 of a weight where they do not follow key by
     ///   key from one expression.
@@ -104,7 +106,8 @@ impl Library {
     ///
     /// # Examples
     /// ```
-    /// use posse::{JointMap, RetargetOptions, TrackMethod, demo};
+    /// use posse::demo;
+    /// use posse::retarget::{JointMap, RetargetOptions, TrackMethod};
     ///
     /// # fn main() -> Result<(), posse::Error> {
     /// let mut library = demo::library()?;
@@ -209,7 +212,7 @@ fn add_clips(
     options: &RetargetOptions,
     mut budget: KeyBudget,
 ) -> Result<Retargeting, Error> {
-    let plan = Plan::new(library, clips, &map, options)?;
+    let plan = RetargetPlan::new(library, clips, &map, options)?;
     let root = Root::of(&plan);
     let morphs = MorphPlan::new(&plan, clips);
     let made = clips.iter().map(|&clip| clip::retarget(&plan, root.as_ref(), &morphs, clip, &mut budget));

@@ -1,4 +1,4 @@
-//! Morph weights of the target: from the weights of the source, or from its expressions; and those of mirror images.
+//! Morph weights of the target: from the weights of the source, or from its expressions; and weights of mirror images.
 //!
 //! Weights go from a joint to its partner, or to the joint of its name, by the names of morph targets where both joints
 //! have them, else in their order. A joint of the target for which that gives nothing takes them from the joint of the
@@ -6,8 +6,8 @@
 //!
 //! In a VRM animation, the local translation of a node along x is the weight of an expression, clamped to 0 and 1. A
 //! model names the morph weights that an expression of the same name moves, each with a factor. Weights of several
-//! expressions add up, from 0. A binary expression is on above 0.5, else off. Some expressions block those of lip sync,
-//! blinking or gaze, or weaken them. Sources:
+//! expressions add up, from 0. A binary expression is on above 0.5, else off. Some expressions block expressions of lip
+//! sync, blinking or gaze, or weaken them. Sources:
 //! <https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm_animation-1.0/README.md> and
 //! <https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm-1.0/expressions.md>.
 
@@ -20,7 +20,7 @@ use crate::model::{
     Skeleton, Target, Track,
 };
 use crate::retarget::moving_joints::{MovingJoints, TransformPart};
-use crate::retarget::plan::Plan;
+use crate::retarget::plan::RetargetPlan;
 use crate::retarget::report::TrackMethod;
 use crate::retarget::resample::{KeyBudget, MotionKnots, SampledMotion, resample};
 use crate::retarget::sides::SidedName;
@@ -55,7 +55,7 @@ pub(super) struct MorphPlan {
 
 impl MorphPlan {
     /// The plan for clips of the source.
-    pub fn new(plan: &Plan, clips: &[ClipId]) -> Self {
+    pub fn new(plan: &RetargetPlan, clips: &[ClipId]) -> Self {
         let tracks = clips.iter().flat_map(|&clip| &plan.library.clip(clip).tracks);
         let (mut moved, mut translated) = (BTreeSet::new(), HashSet::new());
         for track in tracks {
@@ -95,7 +95,7 @@ impl MorphPlan {
     /// The tracks of the target for the morph weights of a clip. Marks the tracks of the clip on which they depend.
     pub fn weight_tracks(
         &self,
-        plan: &Plan,
+        plan: &RetargetPlan,
         clip: &Clip,
         used: &mut [bool],
         budget: &mut KeyBudget,
@@ -123,7 +123,7 @@ impl MorphPlan {
 
 /// The joints of the target that take over weights of joints of the source, which clips move; and, for joints of the
 /// source, a joint of the target that cannot, because it has another number of weights without names.
-fn pairs(plan: &Plan, moved: &BTreeSet<usize>) -> (Vec<MorphPair>, HashMap<usize, usize>) {
+fn pairs(plan: &RetargetPlan, moved: &BTreeSet<usize>) -> (Vec<MorphPair>, HashMap<usize, usize>) {
     let joints = plan.source.joints();
     // Nodes that only show a mesh are no joints of the map.
     let mut by_name: HashMap<&str, usize> = HashMap::new();
@@ -174,7 +174,7 @@ fn most_in_common(joint: &Joint, joints_of_names: &HashMap<&str, Vec<usize>>) ->
 /// The warning about the morph targets of a joint of the source with its pairs; `None` if all have a partner. Others of
 /// the target alone are no loss, but may tell of another spelling.
 fn warning(
-    plan: &Plan,
+    plan: &RetargetPlan,
     pairs: &[&MorphPair],
     joint: usize,
     misfits: &HashMap<usize, usize>,
@@ -297,11 +297,11 @@ struct DrivenExpression<'a> {
     expression: &'a Expression,
     /// The joint of the source whose translation along x is its weight.
     driver: usize,
-    /// The expressions that weaken it, with true for those that block it.
+    /// The expressions that weaken it, with true for expressions that block it.
     overriders: Vec<(usize, bool)>,
 }
 
-/// The expressions of the target that those of the source drive.
+/// The expressions of the target that the expressions of the source drive.
 struct DrivenExpressions<'a> {
     source: &'a MovingJoints<'a>,
     expressions: Vec<DrivenExpression<'a>>,
@@ -319,7 +319,7 @@ struct MovedWeight {
 /// The tracks of the target for the expressions of a clip, without the joints whose tracks `is_made` knows. Marks the
 /// tracks of the clip on which they depend.
 pub(super) fn expression_tracks(
-    plan: &Plan,
+    plan: &RetargetPlan,
     clip: &Clip,
     source: &MovingJoints,
     is_made: impl Fn(Target) -> bool,
@@ -353,7 +353,7 @@ pub(super) fn expression_tracks(
 }
 
 impl<'a> DrivenExpressions<'a> {
-    fn new(plan: &Plan<'a>, source: &'a MovingJoints<'a>) -> Self {
+    fn new(plan: &RetargetPlan<'a>, source: &'a MovingJoints<'a>) -> Self {
         let partners = Partners::new(plan.source, |joint| source.has_translation(joint));
         let target = plan.target.expressions().iter();
         let found = target.filter_map(|expression| Some((expression, partners.driver(&expression.name)?)));
@@ -381,7 +381,7 @@ impl<'a> DrivenExpressions<'a> {
         weights
     }
 
-    /// The weight of an expression beside those that weaken it. `own` has the weights by themselves.
+    /// The weight of an expression beside expressions that weaken it. `own` has the weights by themselves.
     fn weakened_weight(&self, index: usize, own: &[f64]) -> f64 {
         let DrivenExpression { expression, overriders, .. } = &self.expressions[index];
         share_left(expression, overriders, own) * own[index]
@@ -473,11 +473,11 @@ impl<'a> DrivenExpressions<'a> {
     }
 }
 
-/// For each of these expressions those that weaken it, by their positions, with true for those that block it.
+/// For each of these expressions the others that weaken it, by their positions, with true for others that block it.
 pub(crate) fn overriders(expressions: &[&Expression]) -> Vec<Vec<(usize, bool)>> {
     let mut found = vec![Vec::new(); expressions.len()];
-    for group in [Group::Mouth, Group::Blink, Group::Look] {
-        let of_group = |expression: &Expression| Group::of(&expression.name) == Some(group);
+    for group in [OverrideGroup::Mouth, OverrideGroup::Blink, OverrideGroup::Look] {
+        let of_group = |expression: &Expression| OverrideGroup::of(&expression.name) == Some(group);
         let others = expressions.iter().enumerate().filter(|(_, expression)| !of_group(expression));
         let of_others = others.filter_map(|(index, expression)| match group.effect_of(expression) {
             ExpressionOverride::None => None,
@@ -504,18 +504,18 @@ pub(crate) fn share_left(expression: &Expression, overriders: &[(usize, bool)], 
 
 /// True for the expressions of the gaze.
 pub(crate) fn is_gaze(name: &str) -> bool {
-    Group::of(name) == Some(Group::Look)
+    OverrideGroup::of(name) == Some(OverrideGroup::Look)
 }
 
 /// The expressions that others can weaken.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Group {
+enum OverrideGroup {
     Mouth,
     Blink,
     Look,
 }
 
-impl Group {
+impl OverrideGroup {
     /// The group of an expression.
     fn of(name: &str) -> Option<Self> {
         match name {

@@ -30,7 +30,7 @@ const MIN_AGREEMENT: f64 = 0.7;
 /// The least length of the mean of the quaternions of a joint's axes in a part of the body, so that they are known.
 const MIN_AGREEMENT_OF_AXES: f64 = 0.9;
 
-/// The largest standard deviation of the translations of a joint that are those of a bone, as a share of its length.
+/// The largest standard deviation of the translations of a joint that belong to a bone, as a share of its length.
 const MAX_SPREAD: f64 = 0.05;
 
 /// The parts whose joints have known axes in the body.
@@ -41,7 +41,7 @@ const PARTS_OF_SIDE: [&str; 2] = ["Shoulder", "Foot"];
 const LIMBS: [[&str; 3]; 2] = [["UpperArm", "LowerArm", "Hand"], ["UpperLeg", "LowerLeg", "Foot"]];
 
 /// What the clips of a source tell about its body.
-pub(crate) struct Motion {
+pub(crate) struct SourceMotion {
     /// The sum of the directions in which the figure stands, and the number of poses.
     standing: (DVec3, f64),
     /// The limbs and their bends.
@@ -96,7 +96,7 @@ struct Bend {
     largest: f64,
 }
 
-impl Motion {
+impl SourceMotion {
     /// Looks at poses of clips of a skeleton.
     pub fn new(library: &Library, skeleton: &Skeleton, body: &Body, clips: &[ClipId]) -> Self {
         let limb = |side: &str, roles: [&str; 3]| -> Option<Bend> {

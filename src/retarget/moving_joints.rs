@@ -133,7 +133,7 @@ const MAX_KEPT: usize = 1 << 20;
 ///
 /// What was asked for is kept, so that a joint below one that was asked for at the same times costs one product, not
 /// one per joint above. Tracks that are sampled have the times of the tracks above them. Only so many rotations are
-/// kept: those of the last joints.
+/// kept: the rotations of the last joints.
 #[derive(Debug, Default)]
 pub(crate) struct ModelRotations {
     /// The rotations of joints that were asked for, by the bits of the time.
@@ -147,8 +147,8 @@ pub(crate) struct ModelRotations {
 }
 
 impl ModelRotations {
-    /// The rotation of a joint at a time, from the local ones: that of the joint above, times its own. The identity for
-    /// `None`.
+    /// The rotation of a joint at a time, from the local ones: the rotation of the joint above, times its own. The
+    /// identity for `None`.
     pub fn get(
         &mut self,
         skeleton: &Skeleton,
@@ -182,7 +182,8 @@ impl ModelRotations {
         rotation
     }
 
-    /// True if another rotation can be kept. If there are too many, those of all but the last joints are forgotten.
+    /// True if another rotation can be kept. If there are too many, the rotations of all but the last joints are
+    /// forgotten.
     fn has_space(&mut self) -> bool {
         if self.count >= MAX_KEPT {
             let [last, above] = [self.last, self.above_last];

@@ -19,8 +19,8 @@ pub struct NamedReport {
     pub scale: f64,
     /// The lengths of which the factor is the ratio. `None` if the target does not move.
     pub scale_basis: Option<String>,
-    /// The units that the factor suggests, such as `centimetres to metres`. `None` if it is near that of no two usual
-    /// ones.
+    /// The units that the factor suggests, such as `centimetres to metres`. `None` if it is near the factor of no two
+    /// usual ones.
     pub units: Option<&'static str>,
     /// The up axis of the source with its sign, such as `+Z`.
     pub source_up: String,
@@ -59,7 +59,7 @@ pub struct NamedAlignment {
     pub source: String,
     /// The joint of the target.
     pub target: String,
-    /// The angle in degrees: that of the hips by itself, that of others relative to the hips.
+    /// The angle in degrees: of the hips by itself, of others relative to the hips.
     pub degrees: f64,
     /// The reason.
     pub reason: AlignmentReason,
@@ -195,7 +195,7 @@ impl NamedClipReport {
     }
 }
 
-/// The units that a factor suggests, if it is near that of two usual ones.
+/// The units that a factor suggests, if it is near the factor of two usual ones.
 fn units(scale: f64) -> Option<&'static str> {
     let known = [
         (0.01, "centimetres to metres"),

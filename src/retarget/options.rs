@@ -13,7 +13,7 @@ pub struct RetargetOptions {
     pub reference: ReferencePose,
     /// The pose of the target that looks like the reference pose. The rest pose by default.
     pub target_pose: ReferencePose,
-    /// True, the default, if the bones of the reference pose are rotated to where those of the target's pose point.
+    /// True, the default, if the bones of the reference pose are rotated to where the bones of the target's pose point.
     /// Without it, the two poses count as alike as they are.
     pub align: bool,
     /// The up axis of the source: one of the axes, or its opposite. `None`, the default, for the axis along which the

@@ -9,19 +9,19 @@ use crate::retarget::alignment::{Alignment, Side, are_same};
 use crate::retarget::body::Body;
 use crate::retarget::conventions::{HIPS, Numbering};
 use crate::retarget::joint_map::{JointMap, JointPair, MapRemark, MatchedBy, missing, roles_of_pairs};
-use crate::retarget::motion::Motion;
+use crate::retarget::motion::SourceMotion;
 use crate::retarget::options::{CarriedJoints, RetargetOptions};
 use crate::retarget::pose::{ModelPose, ReferencePose};
 
-/// The volume between the axes of a joint, relative to that of axes of the same lengths at right angles, up to which it
-/// has no inverse.
+/// The volume between the axes of a joint, relative to the volume of axes of the same lengths at right angles, up to
+/// which it has no inverse.
 const MIN_VOLUME: f64 = 1e-12;
-/// The least difference of a bone at rest from that in the clips, and from that of the target, for which the rest pose
-/// is no pose of a body, as a share of a bone.
+/// The least difference of a bone at rest from the bone in the clips, and from the bone of the target, for which the
+/// rest pose is no pose of a body, as a share of a bone.
 const MIN_DIFFERENCE: f64 = 0.5;
 
 /// The map and the poses of a retargeting.
-pub(super) struct Plan<'a> {
+pub(super) struct RetargetPlan<'a> {
     pub library: &'a Library,
     pub map: &'a JointMap,
     pub options: &'a RetargetOptions,
@@ -34,7 +34,7 @@ pub(super) struct Plan<'a> {
     /// What makes the two look alike.
     pub alignment: Alignment,
     /// What the clips tell about the source.
-    pub motion: Motion,
+    pub motion: SourceMotion,
     /// The bodies of source and target.
     pub bodies: [Body; 2],
     /// The partner of each joint of the source.
@@ -65,7 +65,7 @@ pub(super) struct Links {
     numbering: [Numbering; 2],
 }
 
-impl<'a> Plan<'a> {
+impl<'a> RetargetPlan<'a> {
     pub fn new(
         library: &'a Library,
         clips: &[ClipId],
@@ -86,7 +86,7 @@ impl<'a> Plan<'a> {
         }
         let hips = bodies[0].joint(HIPS);
         let links = Links::of_body(library, map, options, &rest, [&target_of, &source_of], hips);
-        let motion = Motion::new(library, source, &bodies[0], clips);
+        let motion = SourceMotion::new(library, source, &bodies[0], clips);
         let is_same = are_same(&target_of, [&reference, &rest]);
         if !is_same && options.reference == ReferencePose::Rest {
             let mut partners = vec![None; target_of.len()];
@@ -102,7 +102,7 @@ impl<'a> Plan<'a> {
         let from = Side { skeleton: source, numbering: of_source, body: &bodies[0], pose: &reference };
         let to = Side { skeleton: target, numbering: of_target, body: &bodies[1], pose: &rest };
         let alignment = Alignment::new(&target_of, [&from, &to], is_same, &motion, options);
-        let target_size = crate::compress::rig_size(target);
+        let target_size = crate::compress::bound::rig_size(target);
         Ok(Self {
             library,
             map,
@@ -249,7 +249,7 @@ fn places_of_bones(
     places.iter().filter(|place| is_wanted(place)).copied().collect()
 }
 
-/// The root of a map in both skeletons: that of the map, or else the first mapped joint that clips of the source
+/// The root of a map in both skeletons: the root of the map, or else the first mapped joint that clips of the source
 /// translate, or else the first mapped joint. If the hips are mapped, a joint that is translated below them or beside
 /// them, such as a jaw, is no root.
 fn root_of(library: &Library, map: &JointMap, target_of: &[Option<usize>], hips: Option<usize>) -> Option<[usize; 2]> {

@@ -29,7 +29,7 @@ pub enum ReferencePose {
 
 impl ReferencePose {
     /// The pose of a skeleton in which each joint has the local rotation of the joint of its name in a pose of another
-    /// skeleton, such as that of a file with a T-pose. Other joints are at rest.
+    /// skeleton, such as the skeleton of a file with a T-pose. Other joints are at rest.
     ///
     /// # Errors
     /// [`Error::Usage`] if less than half of the joints with a name have a counterpart, or the other pose does not

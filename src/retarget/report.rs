@@ -21,15 +21,15 @@ pub struct Retargeting {
     pub scale: f64,
     /// The lengths of which the factor is the ratio. `None` if the root does not move.
     pub basis: Option<RootScale>,
-    /// The up axis of the source. It is rotated onto that of the target.
+    /// The up axis of the source. It is rotated onto the up axis of the target.
     pub source_up: DVec3,
     /// The rotation of the source about the up axis, in degrees. `None` if it is not known which direction the target
     /// faces.
     pub facing: Option<f64>,
     /// The up axis of the target.
     pub target_up: DVec3,
-    /// The rotation of the source's space into that of the target: the up axis of the source onto that of the target,
-    /// then by `facing`.
+    /// The rotation of the source's space into the space of the target: the up axis of the source onto the up axis of
+    /// the target, then by `facing`.
     pub space: DQuat,
     /// The role in a human of each joint of the source and of the target, by its name in VRM 1.0.
     pub roles: [Vec<Option<String>>; 2],
@@ -90,7 +90,7 @@ pub struct RetargetedTrack {
 /// How a track was made.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TrackMethod {
-    /// Each key of the source was transformed. Key times and interpolation are those of the source.
+    /// Each key of the source was transformed. Key times and interpolation stay as in the source.
     Exact,
     /// A single key: the source does not move the joint, but holds it in another pose than the rest pose of the target.
     Constant,
@@ -122,9 +122,9 @@ pub enum DropReason {
     /// The joint has no partner, and no mapped joint is below it or it does not move them.
     Unmapped,
     /// Only the root of the map takes over its translation, and joints that are paired by name below it (see
-    /// [`CarriedJoints`](crate::CarriedJoints)).
+    /// [`CarriedJoints`](crate::retarget::CarriedJoints)).
     Translation,
-    /// The map wants a root that does not move: [`RootTranslation::None`](crate::RootTranslation::None).
+    /// The map wants a root that does not move: [`RootTranslation::None`](crate::retarget::RootTranslation::None).
     StillRoot,
     /// A joint above the root of the target has a scale of 0, so that the root cannot move.
     ZeroScale,

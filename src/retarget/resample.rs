@@ -168,7 +168,7 @@ pub(crate) trait MotionValue: Clone {
     fn mix(&self, other: &Self, fraction: f64) -> Self;
     /// The numbers of a key.
     fn numbers(&self) -> Vec<f64>;
-    /// The same value with the numbers that are nearer to those of the key before.
+    /// The same value with the numbers that are nearer to the numbers of the key before.
     fn near(self, _before: &Self) -> Self {
         self
     }
@@ -294,11 +294,11 @@ fn curve<V: MotionValue>(
 
 /// The keys that intervals may still be divided by.
 struct Left<'a> {
-    /// Those of the curve. Without any, intervals stay as they are.
+    /// The keys of the curve. Without any, intervals stay as they are.
     keys: usize,
     /// The keys of the budget that one of them takes.
     cost: usize,
-    /// Those of all curves. Without any, the sampling fails.
+    /// The keys of all curves. Without any, the sampling fails.
     budget: &'a mut KeyBudget,
 }
 

@@ -3,7 +3,7 @@
 //! A place `p` of the source's root becomes `origin + k F p`, with the factor `k` and the rotation `F` of the source's
 //! space, both the same for all clips. The origin depends on the clip:
 //!
-//! * Sideways, it is 0: the path begins where that of the source begins, scaled.
+//! * Sideways, it is 0: the path begins where the path of the source begins, scaled.
 //! * Upward, it is `H - k (g + h)`. `H` is the height of the target's hips at rest above its ground. `g` is the ground
 //!   of the source. `h` is the height of the source's hips in the reference pose, as it would stand on that ground
 //!   after its bones were rotated.
@@ -23,7 +23,7 @@ use crate::model::ClipId;
 use crate::retarget::body::{Figure, ratio};
 use crate::retarget::joint_map::RootTranslation;
 use crate::retarget::options::Ground;
-use crate::retarget::plan::Plan;
+use crate::retarget::plan::RetargetPlan;
 
 /// The largest height of feet that stand on the ground, as a share of a leg.
 pub(crate) const MAX_ABOVE_GROUND: f64 = 0.1;
@@ -95,7 +95,7 @@ pub(super) enum StillRoot {
 struct Heights {
     /// The height of the target's hips above its ground, or of another root at rest.
     target: f64,
-    /// That of the source in the reference pose, without what is under the lowest joint of a foot.
+    /// The height of the source in the reference pose, without what is under the lowest joint of a foot.
     source: f64,
     /// The height of the lowest joint of the feet above the ground in the reference pose. `None` if it does not stand
     /// on the ground.
@@ -106,7 +106,7 @@ struct Heights {
 
 impl Root {
     /// The root of a plan. `None` if no joint is mapped.
-    pub fn of(plan: &Plan) -> Option<Self> {
+    pub fn of(plan: &RetargetPlan) -> Option<Self> {
         let [source, target] = plan.links.root?;
         let (scale, basis) = match plan.map.translation {
             RootTranslation::Full => (1.0, RootScale::Given),
@@ -134,7 +134,7 @@ impl Root {
 
     /// The place in the target that belongs to the origin of the source, and the ground of a clip in the space of the
     /// source.
-    pub fn origin(&self, plan: &Plan, clip: ClipId) -> (DVec3, Option<f64>) {
+    pub fn origin(&self, plan: &RetargetPlan, clip: ClipId) -> (DVec3, Option<f64>) {
         let rest = plan.rest.matrices[self.target].translation;
         let reference = plan.alignment.space * plan.reference.matrices[self.source].translation;
         let relative = rest - self.scale * reference;
@@ -156,7 +156,7 @@ impl Root {
         ((heights.target - self.scale * (ground + heights.source + sole)) * up, Some(ground))
     }
 
-    fn heights(&self, plan: &Plan) -> Option<Heights> {
+    fn heights(&self, plan: &RetargetPlan) -> Option<Heights> {
         let [of_source, of_target] = &plan.bodies;
         let hips = [of_source.joint("hips")?, of_target.joint("hips")?];
         if !of_source.has_legs() || !of_target.has_legs() {
@@ -204,7 +204,7 @@ impl Root {
 }
 
 /// The factor of the root's movement, and its basis.
-fn factor(plan: &Plan, source: usize, target: usize) -> (f64, RootScale) {
+fn factor(plan: &RetargetPlan, source: usize, target: usize) -> (f64, RootScale) {
     let [of_source, of_target] = &plan.bodies;
     let [from, to] = [Figure::new(of_source, &plan.reference.matrices), Figure::new(of_target, &plan.rest.matrices)];
     let quotient = |to: Option<f64>, from: Option<f64>| ratio(to?, from?);
@@ -225,7 +225,7 @@ fn factor(plan: &Plan, source: usize, target: usize) -> (f64, RootScale) {
             return (scale, RootScale::Trunk);
         }
     }
-    let sizes = [crate::compress::rig_size(plan.source), plan.target_size];
+    let sizes = [crate::compress::bound::rig_size(plan.source), plan.target_size];
     let height = |side: usize, root: usize, joints: &[usize]| {
         let (figure, up) = sides[side];
         let above = |joint: usize| figure.places[joint].dot(up);
@@ -242,7 +242,7 @@ fn factor(plan: &Plan, source: usize, target: usize) -> (f64, RootScale) {
     }
 }
 
-impl Plan<'_> {
+impl RetargetPlan<'_> {
     /// The height at which the feet of the source come down in a clip. `None` without feet.
     pub fn lowest_foot(&self, clip: ClipId) -> Option<f64> {
         self.motion.lowest_foot(clip, self.alignment.up[0], SHARE_BELOW_GROUND)
@@ -258,7 +258,7 @@ impl Plan<'_> {
         self.motion.lowest_foot(clip, self.alignment.up[0], SHARE_BELOW_FLAT)
     }
 
-    /// The rotation of each joint of the target: that of its partner, or that of its parent.
+    /// The rotation of each joint of the target: the rotation of its partner, or of its parent.
     fn target_corrections(&self) -> Vec<DQuat> {
         let mut corrections: Vec<DQuat> = Vec::with_capacity(self.target.joints().len());
         for (joint, node) in self.target.joints().iter().enumerate() {

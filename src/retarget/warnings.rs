@@ -6,7 +6,7 @@ use crate::model::{ClipId, Library, list_morphs, list_names};
 use crate::retarget::body::{Body, Figure, MAX_BEND, SIDES};
 use crate::retarget::joint_map::{JointMap, MapSide};
 use crate::retarget::options::Facing;
-use crate::retarget::plan::Plan;
+use crate::retarget::plan::RetargetPlan;
 use crate::retarget::root::Root;
 
 /// The smallest difference of two fronts that is mentioned, in degrees.
@@ -92,7 +92,7 @@ pub enum RetargetWarning {
 impl RetargetWarning {
     /// What looks wrong about a plan, with the grounds of the clips, and the joints whose translations they lose.
     pub(super) fn of(
-        plan: &Plan,
+        plan: &RetargetPlan,
         root: Option<&Root>,
         grounds: impl Iterator<Item = (ClipId, Option<f64>)>,
         lost: impl Iterator<Item = (ClipId, Vec<usize>)>,
@@ -225,7 +225,7 @@ impl RetargetWarning {
 }
 
 /// A warning about the bones that point elsewhere than their partners, if there are any.
-fn directions(plan: &Plan) -> Option<RetargetWarning> {
+fn directions(plan: &RetargetPlan) -> Option<RetargetWarning> {
     if plan.alignment.is_same {
         return None;
     }

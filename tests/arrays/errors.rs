@@ -1,5 +1,6 @@
 use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest, Moment};
-use posse::{Clip, CpuEngine, Joint, Library, Skeleton};
+use posse::cpu::CpuEngine;
+use posse::{Clip, Joint, Library, Skeleton};
 
 use super::{arm, fill, layout};
 

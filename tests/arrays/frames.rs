@@ -2,8 +2,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use posse::bake::{self, ArrayKind, BakeOptions, FrameGrid, MAX_FRAMES, UpAxis, native_fps, own_fps, stated_fps};
+use posse::cpu::CpuEngine;
+use posse::curves::{Curve, Interpolation, Target, Timeline, Track};
 use posse::import::{self, FileFormat, LoadOptions};
-use posse::{Clip, CpuEngine, Curve, Error, Interpolation, Library, Skeleton, Target, Timeline, Track};
+use posse::{Clip, Error, Library, Skeleton};
 
 #[test]
 fn the_frames_of_a_clip_lose_nothing_to_key_times_in_f32() {

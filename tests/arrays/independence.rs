@@ -1,5 +1,7 @@
 use posse::bake::{self, ArrayKind, ArrayRequest, FrameGrid, Moment};
-use posse::{CpuEngine, InstructionSet, Library, PackedLibrary, SkeletonId, demo};
+use posse::cpu::{CpuEngine, InstructionSet};
+use posse::packed::PackedLibrary;
+use posse::{Library, SkeletonId, demo};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;

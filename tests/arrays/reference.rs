@@ -1,8 +1,9 @@
 use posse::bake::{ArrayKind, ArrayRequest, FrameGrid, Moment};
+use posse::cpu::CpuEngine;
 use posse::glam::{DAffine3, DMat3, DQuat, DVec3};
 use posse::{
-    ClipId, CpuEngine, Crowd, Evaluator, Layer, LayerTime, Library, Outputs, Pose, Poses, Reference, Skeleton, Ticks,
-    Transform, contract, demo,
+    ClipId, Crowd, Evaluator, Layer, LayerTime, Library, Outputs, Pose, Poses, Reference, Skeleton, Ticks, Transform,
+    contract, demo,
 };
 use proptest::test_runner::TestRunner;
 

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use posse::{CpuEngine, Evaluator, Library, Reference, contract, import};
+use posse::cpu::CpuEngine;
+use posse::{Evaluator, Library, Reference, contract, import};
 use serde_json::json;
 
 use crate::support::build;

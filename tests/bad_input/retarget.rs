@@ -3,11 +3,9 @@
 use std::path::Path;
 
 use posse::export::gltf::Document;
-use posse::export::gltf::{Body, BodyVertex};
-use posse::{
-    ClipId, Error, JointMap, JointPair, Library, MatchedBy, MirrorMap, ReferencePose, RetargetOptions, RootTranslation,
-    Skeleton, SkeletonId, demo,
-};
+use posse::export::gltf::{BodyVertex, HumanMesh};
+use posse::retarget::{JointMap, JointPair, MatchedBy, MirrorMap, ReferencePose, RetargetOptions, RootTranslation};
+use posse::{ClipId, Error, Library, Skeleton, SkeletonId, demo};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -62,10 +60,10 @@ fn assert_mirrored(mut library: Library, skeleton: SkeletonId, clips: &[ClipId])
 }
 
 /// A body of one triangle.
-fn triangle() -> Body {
+fn triangle() -> HumanMesh {
     let vertex =
         BodyVertex { position: [0.0; 3], normal: [0.0; 3], joints: [0; 4], weights: [0.25; 4], parts: [0.0; 4] };
-    Body { vertices: vec![vertex; 3], indices: vec![0, 1, 2] }
+    HumanMesh { vertices: vec![vertex; 3], indices: vec![0, 1, 2] }
 }
 
 /// Asserts that a document is refused with a path, or can be changed and written. If the file could be read, so can the

@@ -1,8 +1,9 @@
 use std::io::{BufReader, Cursor};
 use std::path::Path;
 
+use posse::curves::{Target, Track};
 use posse::import::bvh::{Keys, Reader};
-use posse::{Error, Library, Target, Track};
+use posse::{Error, Library};
 
 use super::import;
 use crate::support::bvh_leg::LEG;

@@ -1,8 +1,9 @@
 use std::io::BufReader;
 use std::path::Path;
 
+use posse::Library;
+use posse::curves::Target;
 use posse::import::bvh::{self, Asset, Keys, LoadOptions, Reader, count_frames};
-use posse::{Library, Target};
 
 use crate::support::bvh_leg::LEG;
 use crate::support::skip::report_skipped;

@@ -4,11 +4,12 @@
 use std::path::{Path, PathBuf};
 
 use glam::{DMat4, DQuat, DVec3};
+use posse::curves::{Interpolation, Target};
 use posse::export::bvh::{ClipFile, Options};
 use posse::import::{bvh, gltf};
 use posse::{
-    ClipId, Crowd, Evaluator, Interpolation, Joint, Layer, LayerTime, Library, Outputs, Pose, Reference, Skeleton,
-    Target, Ticks, Transform, bake, demo,
+    ClipId, Crowd, Evaluator, Joint, Layer, LayerTime, Library, Outputs, Pose, Reference, Skeleton, Ticks, Transform,
+    bake, demo,
 };
 
 use crate::support::build::{clip, curve, degrees, library};

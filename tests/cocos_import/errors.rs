@@ -1,7 +1,8 @@
 use std::path::Path;
 
+use posse::binding::ValueKind;
 use posse::import::cocos;
-use posse::{Error, Library, ValueKind};
+use posse::{Error, Library};
 use serde_json::{Value, json};
 
 use super::{examples, read, warning_paths};

@@ -1,7 +1,8 @@
 use std::path::Path;
 
-use posse::color_bytes;
-use posse::{Curve, UnboundCurves};
+use posse::binding::UnboundCurves;
+use posse::binding::color_bytes;
+use posse::curves::Curve;
 use serde_json::{Value, json};
 
 use super::examples;

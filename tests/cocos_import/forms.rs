@@ -1,12 +1,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use posse::binding::{UnboundCurves, ValueKind};
+use posse::curves::{Easing, Extrapolation, Interpolation};
+use posse::events::Event;
 use posse::import::cocos::{
     ClipFile, Document, Keys, color, from_slice, grey, quat, rect, size, spline, vec2, vec3, vec4,
 };
-use posse::{
-    Easing, Error, Event, Extrapolation, Interpolation, Library, Playback, Ticks, UnboundCurves, ValueKind, WrapMode,
-};
+use posse::{Error, Library, Playback, Ticks, WrapMode};
 use serde_json::json;
 
 use super::{channel, curve, examples, read, track, value, warning_paths};

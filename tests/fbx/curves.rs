@@ -1,8 +1,9 @@
 //! Curves: keys that are kept, keys that follow curves of the file, and the times that a stack plays.
 
+use posse::curves::{Curve, Interpolation, Target};
 use posse::glam::{DAffine3, DQuat, DVec3};
 use posse::import::fbx::{MAX_ANGLE, MAX_OFFSET};
-use posse::{ClipId, Curve, Interpolation, Library, Reference, Target};
+use posse::{ClipId, Library, Reference};
 
 use super::import;
 use crate::support::assert_close::assert_close;

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use posse::Library;
+use posse::curves::Target;
 use posse::import::fbx;
-use posse::{Library, Target};
 
 use crate::support::fbx_text::{FbxText, Key, Y_UP, array, vector};
 

@@ -1,12 +1,14 @@
 //! Goals on the GPU: parameters in a buffer, goals that are replaced, refusals, and levels of detail.
 
-use posse::{
-    Crowd, CrowdOptions, Goal, GoalTarget, GoalWeight, GpuCrowd, GpuEngine, LayersOutcome, Outputs, PackedLibrary,
-    Parameter, Poses, Ticks, VisibleInstance,
-};
+use posse::gpu::{GpuCrowd, GpuEngine, VisibleInstance};
+use posse::ik::{Goal, GoalTarget, GoalWeight};
+use posse::packed::PackedLibrary;
+use posse::parameters::Parameter;
+use posse::{Crowd, CrowdOptions, Outputs, Poses, Refusal, Ticks};
 
 use super::{Rig, Scales, assert_right, crowd, rig};
 use crate::support::gpu_library::gpu_engine_for;
+use crate::support::refusal::refusal;
 use crate::support::scenes::Numbers;
 
 fn engine(rig: &Rig) -> GpuEngine {
@@ -43,10 +45,10 @@ fn goals_and_parameters_are_replaced() {
     let on_gpu = GpuCrowd::with_options(engine.library(), &crowd, Outputs::ALL, options).unwrap();
     // An instance without goals gets two, which follow parameters.
     let goals = [by_parameters(&rig, 1), by_parameters(&rig, 2)];
-    assert!(on_gpu.set_goals(engine.library(), 4, &goals).unwrap().is_replaced());
+    on_gpu.set_goals(engine.library(), 4, &goals).unwrap();
     crowd.set_goals(4, goals.to_vec()).unwrap();
     for values in [[0.5, -0.3, 0.9, 1.0], [1.5, 0.3, -0.2, 0.4], [1.5, 0.3, -0.2, 0.0]] {
-        assert!(on_gpu.set_parameters(4, &values).unwrap().is_replaced());
+        on_gpu.set_parameters(4, &values).unwrap();
         let parameters = values.map(|value| Parameter::constant(f64::from(value)).unwrap());
         crowd.set_parameters(4, parameters.to_vec()).unwrap();
         assert_right("gpu", &rig, &crowd, Outputs::ALL, &play(&engine, &on_gpu, 5, false));
@@ -54,7 +56,7 @@ fn goals_and_parameters_are_replaced() {
     // All goals at once.
     let mut others = super::crowd(&mut numbers, &rig, 5);
     (0..5).for_each(|instance| others.set_parameters(instance, crowd.parameters(instance)).unwrap());
-    assert!(on_gpu.set_layers(engine.library(), &others).unwrap().is_replaced());
+    on_gpu.set_layers(engine.library(), &others).unwrap();
     assert_right("gpu", &rig, &others, Outputs::ALL, &play(&engine, &on_gpu, 5, false));
 }
 
@@ -75,7 +77,7 @@ fn parameters_that_are_no_numbers_have_a_meaning() {
         ([0.9, 0.5, -0.3, -infinity], [0.9, 0.5, -0.3, 0.0]),
         ([0.9, 0.5, -0.3, f32::NAN], [0.9, 0.5, -0.3, 0.0]),
     ] {
-        assert!(on_gpu.set_parameters(4, &written).unwrap().is_replaced());
+        on_gpu.set_parameters(4, &written).unwrap();
         let parameters = meant.map(|value| Parameter::constant(f64::from(value)).unwrap());
         crowd.set_parameters(4, parameters.to_vec()).unwrap();
         let what = format!("{written:?}");
@@ -92,21 +94,22 @@ fn goals_without_room_are_refused() {
     crowd.push(rig.skeleton, &[]).unwrap();
     crowd.push(rig.skeleton, &[]).unwrap();
     let fixed = |chain: usize| Goal::new(rig.chains[chain], GoalTarget::Point([0.1, 0.2, 0.3]));
-    let set = |on_gpu: &GpuCrowd, goals: &[Goal]| on_gpu.set_goals(engine.library(), 1, goals).unwrap();
+    let set = |on_gpu: &GpuCrowd, goals: &[Goal]| refusal(on_gpu.set_goals(engine.library(), 1, goals));
     let none = GpuCrowd::new(engine.library(), &crowd, Outputs::SKIN).unwrap();
-    assert_eq!(set(&none, &[fixed(0)]), LayersOutcome::MoreGoals { instance: 1, needed: 1, room: 0 });
-    assert_eq!(set(&none, &[]), LayersOutcome::Replaced);
+    assert_eq!(set(&none, &[fixed(0)]), Some(Refusal::MoreGoals { instance: 1, needed: 1, capacity: 0 }));
+    assert_eq!(set(&none, &[]), None);
     crowd.set_goals(1, vec![fixed(0)]).unwrap();
     let one = GpuCrowd::new(engine.library(), &crowd, Outputs::SKIN).unwrap();
-    assert_eq!(set(&one, &[fixed(1)]), LayersOutcome::Replaced);
-    let refusal = set(&one, &[fixed(0), fixed(1)]);
-    assert_eq!(refusal, LayersOutcome::MoreGoals { instance: 1, needed: 2, room: 1 });
-    assert_eq!(refusal.to_string(), "instance 1 has 2 goals, but the crowd has room for 1: set CrowdOptions::goals");
-    let no_parameters = LayersOutcome::MoreParameters { instance: 1, needed: 4, room: 0 };
-    assert_eq!(set(&one, &[by_parameters(&rig, 0)]), no_parameters);
+    assert_eq!(set(&one, &[fixed(1)]), None);
+    let more_goals = Refusal::MoreGoals { instance: 1, needed: 2, capacity: 1 };
+    assert_eq!(set(&one, &[fixed(0), fixed(1)]), Some(more_goals));
+    let message = "instance 1 has 2 goals, but the crowd has capacity for 1: set CrowdOptions::goals";
+    assert_eq!(more_goals.to_string(), message);
+    let more_parameters = |capacity| Some(Refusal::MoreParameters { instance: 1, needed: 4, capacity });
+    assert_eq!(set(&one, &[by_parameters(&rig, 0)]), more_parameters(0));
     let options = CrowdOptions { parameters: 2, ..CrowdOptions::NONE };
     let few = GpuCrowd::with_options(engine.library(), &crowd, Outputs::SKIN, options).unwrap();
-    assert_eq!(set(&few, &[by_parameters(&rig, 0)]), LayersOutcome::MoreParameters { instance: 1, needed: 4, room: 2 });
+    assert_eq!(set(&few, &[by_parameters(&rig, 0)]), more_parameters(2));
     let mut other = super::rig(&mut numbers, 20, Scales::Even);
     let beyond = other.library.add_chain(other.library.chains()[0].clone()).unwrap();
     let error = one.set_goals(engine.library(), 1, &[Goal::new(beyond, GoalTarget::Point([0.0; 3]))]).unwrap_err();

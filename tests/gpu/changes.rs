@@ -1,9 +1,12 @@
+use posse::gpu::{GpuCrowd, GpuEngine, VisibleInstance};
+use posse::transitions::{Fade, FadeShape};
 use posse::{
-    AdditiveReference, ClipId, Crowd, CrowdOptions, Error, Fade, FadeShape, GpuCrowd, GpuEngine, Layer, LayerMode,
-    LayerTime, LayersOutcome, Library, Mixing, Outputs, Poses, SkeletonId, Ticks, VisibleInstance, demo,
+    AdditiveReference, ClipId, Crowd, CrowdOptions, Error, Layer, LayerMode, LayerTime, Library, Mixing, Outputs,
+    Poses, Refusal, SkeletonId, Ticks, demo,
 };
 
 use super::{NOW, assert_right, engine, play};
+use crate::support::refusal::refusal;
 
 /// A library of a rig with one clip, its skeleton and its clip.
 fn rig() -> (Library, SkeletonId, ClipId) {
@@ -36,39 +39,38 @@ fn layers_are_replaced_in_place_or_all_are_refused() {
     let (library, skeleton, clip) = rig();
     let engine = engine(&library);
     let gpu_crowd = |crowd: &Crowd| GpuCrowd::new(engine.library(), crowd, Outputs::ALL).unwrap();
-    let set = |on_gpu: &GpuCrowd, crowd: &Crowd| on_gpu.set_layers(engine.library(), crowd).unwrap();
+    let set = |on_gpu: &GpuCrowd, crowd: &Crowd| refusal(on_gpu.set_layers(engine.library(), crowd));
     let crowd = |instances, layers: &dyn Fn(usize) -> Vec<Layer>| crowd_of(skeleton, instances, layers);
     let at = |time, weight| at(clip, time, weight);
     let plain = |from: f64| crowd(9, &move |instance| vec![at(from + 0.1 * instance as f64, 1.0)]);
     let on_gpu = gpu_crowd(&plain(0.0));
     let others = plain(0.35);
-    assert_eq!(set(&on_gpu, &others), LayersOutcome::Replaced);
+    assert_eq!(set(&on_gpu, &others), None);
     let poses = play(&engine, &on_gpu, others.len(), NOW, Outputs::ALL);
     assert_right(&library, &others, NOW, Outputs::ALL, &poses);
     // Fewer instances, more layers, and a weight that must be blended: each would need another GPU crowd.
     let two = crowd(9, &|_| vec![at(0.1, 0.5), at(0.2, 0.5)]);
     let some_faint = crowd(9, &|instance| vec![at(0.1, if instance < 4 { 1.0 } else { 0.05 })]);
-    let more_mixing = |instance, needed, room| LayersOutcome::MoreMixing { instance, needed, room };
-    for (unfit, outcome) in [
-        (&crowd(8, &|_| vec![at(0.1, 1.0)]), LayersOutcome::OtherInstances),
-        (&two, LayersOutcome::MoreLayers { instance: 0, needed: 2, room: 1 }),
+    let more_mixing = |instance, needed, capacity| Refusal::MoreMixing { instance, needed, capacity };
+    for (unfit, expected) in [
+        (&crowd(8, &|_| vec![at(0.1, 1.0)]), Refusal::OtherInstances),
+        (&two, Refusal::MoreLayers { instance: 0, needed: 2, capacity: 1 }),
         (&some_faint, more_mixing(4, Mixing::Blend, Mixing::None)),
     ] {
-        assert_eq!(set(&on_gpu, unfit), outcome);
-        assert!(!outcome.is_replaced());
+        assert_eq!(set(&on_gpu, unfit), Some(expected));
     }
     let same = play(&engine, &on_gpu, others.len(), NOW, Outputs::ALL);
     assert_eq!(same, poses, "refused layers change nothing");
     // A crowd made for blending accepts any weight, but no other mode.
     let mixing = gpu_crowd(&two);
     let others = crowd(9, &|instance| vec![at(0.3, 0.1 * instance as f64), at(0.6, 0.03)]);
-    assert!(set(&mixing, &others).is_replaced());
+    assert_eq!(set(&mixing, &others), None);
     let over = crowd(9, &|_| vec![at(0.3, 1.0), Layer { mode: LayerMode::Override, ..at(0.6, 0.5) }]);
     assert_eq!(set(&mixing, &over), more_mixing(0, Mixing::Any, Mixing::Blend));
     assert_poses(&engine, &library, &mixing, &others);
     // Fewer layers than the crowd has room for, and no layers.
     let fewer = crowd(9, &|instance| vec![at(0.3, 1.0); instance % 3 % 2]);
-    assert!(set(&mixing, &fewer).is_replaced());
+    assert_eq!(set(&mixing, &fewer), None);
     assert_poses(&engine, &library, &mixing, &fewer);
 }
 
@@ -93,14 +95,14 @@ fn instances_with_different_mixing_are_in_different_batches() {
     assert_poses(&engine, &library, &on_gpu, &crowd);
     // Each instance has the room of its batch.
     let two = [at(clip, 0.3, 0.5), at(clip, 0.6, 0.5)];
-    let set = |on_gpu: &GpuCrowd, instance| on_gpu.set_instance(engine.library(), instance, &two).unwrap();
-    assert_eq!(set(&on_gpu, 3), LayersOutcome::MoreLayers { instance: 3, needed: 2, room: 1 });
-    assert_eq!([0, 1].map(|instance| set(&on_gpu, instance)), [LayersOutcome::Replaced; 2]);
+    let set = |on_gpu: &GpuCrowd, instance| refusal(on_gpu.set_instance(engine.library(), instance, &two));
+    assert_eq!(set(&on_gpu, 3), Some(Refusal::MoreLayers { instance: 3, needed: 2, capacity: 1 }));
+    assert_eq!([0, 1].map(|instance| set(&on_gpu, instance)), [None; 2]);
     // With room for all layers and modes, all instances are in one batch.
     let options = CrowdOptions { layers: 2, mixing: Mixing::Any, ..CrowdOptions::default() };
     let with_room = GpuCrowd::with_options(engine.library(), &crowd, Outputs::ALL, options).unwrap();
     assert_eq!(with_room.batches().len(), 1);
-    assert_eq!(set(&with_room, 3), LayersOutcome::Replaced);
+    assert_eq!(set(&with_room, 3), None);
     let mut changed = crowd.clone();
     changed.set(3, skeleton, &two).unwrap();
     assert_poses(&engine, &library, &with_room, &changed);
@@ -120,8 +122,8 @@ fn a_crowd_of_single_layers_with_room_accepts_more_layers() {
         vec![at(0.3, 1.0), Layer { mode, ..at(0.1 * instance as f64, 0.4) }, at(0.5, 0.7)]
     });
     let four = crowd_of(skeleton, 9, &|_| vec![at(0.1, 1.0); 4]);
-    let refuse = |room| Some(LayersOutcome::MoreLayers { instance: 0, needed: 4, room });
-    let more_mixing = Some(LayersOutcome::MoreMixing { instance: 0, needed: Mixing::Any, room: Mixing::Blend });
+    let refuse = |capacity| Some(Refusal::MoreLayers { instance: 0, needed: 4, capacity });
+    let more_mixing = Some(Refusal::MoreMixing { instance: 0, needed: Mixing::Any, capacity: Mixing::Blend });
     let engine = engine(&library);
     for (layers, mixing, mixed, too_many) in [
         (3, Mixing::None, more_mixing, refuse(3)),
@@ -133,10 +135,9 @@ fn a_crowd_of_single_layers_with_room_accepts_more_layers() {
         let options = CrowdOptions { layers, mixing, ..CrowdOptions::default() };
         let on_gpu = GpuCrowd::with_options(engine.library(), &plain, Outputs::ALL, options).unwrap();
         assert_poses(&engine, &library, &on_gpu, &plain);
-        for (crowd, refusal) in [(&faded, None), (&over, mixed), (&four, too_many), (&plain, None)] {
-            let outcome = on_gpu.set_layers(engine.library(), crowd).unwrap();
-            assert_eq!(outcome, refusal.unwrap_or(LayersOutcome::Replaced), "{options:?}");
-            if outcome.is_replaced() {
+        for (crowd, expected) in [(&faded, None), (&over, mixed), (&four, too_many), (&plain, None)] {
+            assert_eq!(refusal(on_gpu.set_layers(engine.library(), crowd)), expected, "{options:?}");
+            if expected.is_none() {
                 assert_poses(&engine, &library, &on_gpu, crowd);
             }
         }
@@ -164,7 +165,7 @@ fn one_instance_gets_other_layers_and_the_others_keep_theirs() {
         let clip = clips[instance % 2];
         // No layer, one, two or three layers.
         let layers = &[at(clip, 0.7, 0.5), at(clip, 0.2, 1.0), at(clip, 0.4, 2.0)][..instance % 4];
-        assert_eq!(set(instance, layers).unwrap(), LayersOutcome::Replaced);
+        set(instance, layers).unwrap();
         crowd.set(instance, skeletons[instance % 2], layers).unwrap();
         assert_poses(&engine, &library, &on_gpu, &crowd);
     }
@@ -172,7 +173,7 @@ fn one_instance_gets_other_layers_and_the_others_keep_theirs() {
     let lists = [(9, 0.1), (1, 0.2), (3, 0.3), (4, 0.4), (9, 0.5)]
         .map(|(instance, time)| (instance, [at(clips[instance % 2], time, 1.0)]));
     let entries = lists.each_ref().map(|(instance, layers)| (*instance, &layers[..]));
-    assert_eq!(on_gpu.set_instances(engine.library(), &entries).unwrap(), LayersOutcome::Replaced);
+    on_gpu.set_instances(engine.library(), &entries).unwrap();
     for (instance, layers) in &lists {
         crowd.set(*instance, skeletons[instance % 2], layers).unwrap();
     }
@@ -180,11 +181,11 @@ fn one_instance_gets_other_layers_and_the_others_keep_theirs() {
     // Layers that do not fit, that the library does not have, or that no crowd accepts, change nothing.
     let before = play(&engine, &on_gpu, crowd.len(), NOW, Outputs::ALL);
     let over = Layer { mode: LayerMode::Override, ..at(clips[1], 0.5, 1.0) };
-    let more_mixing = LayersOutcome::MoreMixing { instance: 3, needed: Mixing::Any, room: Mixing::Blend };
-    assert_eq!(set(3, &[at(clips[1], 0.5, 1.0), over]).unwrap(), more_mixing);
+    let more_mixing = Refusal::MoreMixing { instance: 3, needed: Mixing::Any, capacity: Mixing::Blend };
+    assert_eq!(refusal(set(3, &[at(clips[1], 0.5, 1.0), over])), Some(more_mixing));
     let four = [at(clips[1], 0.5, 1.0); 4];
-    let more_layers = LayersOutcome::MoreLayers { instance: 3, needed: 4, room: 3 };
-    assert_eq!(set(3, &four).unwrap(), more_layers);
+    let more_layers = Refusal::MoreLayers { instance: 3, needed: 4, capacity: 3 };
+    assert_eq!(refusal(set(3, &four)), Some(more_layers));
     let entries = [(1, &four[..1]), (3, &four[..])];
     assert_eq!(on_gpu.set_instances(engine.library(), &entries).unwrap(), more_layers, "the first fits");
     for (instance, layer, reason) in [
@@ -222,7 +223,7 @@ fn an_instance_missing_from_the_lists_is_not_posed_until_its_slot_is_used_again(
     draw(&[0, 1, 2, 3, 4]);
     let last = local(3);
     // Instance 3 is not posed any more, with any layers; the others are.
-    assert!(on_gpu.set_instance(engine.library(), 3, &[at(clip, 0.65, 1.0)]).unwrap().is_replaced());
+    on_gpu.set_instance(engine.library(), 3, &[at(clip, 0.65, 1.0)]).unwrap();
     draw(&[0, 1, 2, 4]);
     assert_eq!(local(3), last);
     // A new instance uses the slot.
@@ -237,15 +238,15 @@ fn an_instance_missing_from_the_lists_is_not_posed_until_its_slot_is_used_again(
 
 #[test]
 fn a_refusal_names_its_reason_and_a_hint() {
-    let more_layers = LayersOutcome::MoreLayers { instance: 7, needed: 3, room: 1 };
-    let more_mixing = LayersOutcome::MoreMixing { instance: 7, needed: Mixing::Any, room: Mixing::Blend };
+    let more_layers = Refusal::MoreLayers { instance: 7, needed: 3, capacity: 1 };
+    let more_mixing = Refusal::MoreMixing { instance: 7, needed: Mixing::Any, capacity: Mixing::Blend };
     assert_eq!(
         more_layers.to_string(),
-        "instance 7 has 3 layers, but the crowd has room for 1: set CrowdOptions::layers"
+        "instance 7 has 3 layers, but the crowd has capacity for 1: set CrowdOptions::layers"
     );
     assert_eq!(
         more_mixing.to_string(),
         "instance 7 needs override and additive layers, but the crowd was made for blending: set CrowdOptions::mixing"
     );
-    assert!(LayersOutcome::OtherInstances.to_string().contains("make a new crowd"));
+    assert!(Refusal::OtherInstances.to_string().contains("make a new crowd"));
 }

@@ -1,7 +1,10 @@
+use posse::cpu::CpuEngine;
+use posse::events::{Event, EventList, Occurrence};
+use posse::gpu::{GpuContext, GpuCrowd, GpuEvents};
 use posse::low_level::record::{EventCount, Frame};
+use posse::packed::PackedLibrary;
 use posse::{
-    Clip, CpuEngine, Crowd, Error, Evaluator, Event, EventList, GpuContext, GpuCrowd, GpuEvents, Joint, Layer,
-    LayerTime, Library, Occurrence, Outputs, PackedLibrary, Playback, Skeleton, Step, Ticks, WrapMode,
+    Clip, Crowd, Error, Evaluator, Joint, Layer, LayerTime, Library, Outputs, Playback, Skeleton, Step, Ticks, WrapMode,
 };
 
 use super::{NOW, gpu_with_limits};
@@ -26,7 +29,7 @@ fn crowd_with_events(instances: usize) -> (Library, Crowd) {
     for instance in 0..instances {
         let (skeleton, clip) = clips[usize::from(instance % 5 == 0)];
         let start = Ticks(numbers.ticks_below(1 << 40));
-        let time = LayerTime::Playing(Playback::looping(start, numbers.within(-2.0, 2.0)));
+        let time = LayerTime::Playing(Playback::new(WrapMode::Loop, start, numbers.within(-2.0, 2.0)));
         crowd.push(skeleton, &vec![Layer::new(clip, time); 1 + instance % 3]).unwrap();
     }
     (library, crowd)

@@ -1,4 +1,5 @@
-use posse::{GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, Outputs, PackedLibrary, demo};
+use posse::gpu::{GpuCrowd, GpuEngine, GpuEvents, GpuLibrary};
+use posse::{Outputs, demo};
 
 use super::{assert_device_error, only_clip, own_gpu};
 
@@ -6,7 +7,7 @@ use super::{assert_device_error, only_clip, own_gpu};
 fn objects_of_two_devices_are_refused_before_wgpu_panics() {
     let library = demo::rig(5, 3, 2).unwrap();
     let [one, other] = [0, 1].map(|_| own_gpu(wgpu::Limits::default()));
-    let on_gpu = |gpu| GpuLibrary::new(gpu, PackedLibrary::new(&library).unwrap()).unwrap();
+    let on_gpu = |gpu| GpuLibrary::new(gpu, &library).unwrap();
     let (here, there) = (on_gpu(&one), on_gpu(&other));
     let crowd = GpuCrowd::new(&here, &only_clip(&library, 4), Outputs::ALL).unwrap();
     GpuEvents::new(&here, &crowd, 10).unwrap();

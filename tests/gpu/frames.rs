@@ -1,8 +1,6 @@
+use posse::gpu::{GpuBatch, GpuCrowd, GpuEngine, GpuLibrary};
 use posse::low_level::record::Frame;
-use posse::{
-    Crowd, GpuBatch, GpuCrowd, GpuEngine, GpuLibrary, Layer, LayerTime, Library, Outputs, PackedLibrary, Playback,
-    Poses, Ticks, WrapMode, demo,
-};
+use posse::{Crowd, Layer, LayerTime, Library, Outputs, Playback, Poses, Ticks, WrapMode, demo};
 
 use super::{NOW, assert_right, engine, only_clip, play};
 use crate::support::each_engine::read_mapped;
@@ -160,7 +158,7 @@ fn a_crowd_outlives_the_handle_of_its_library() {
     let library = demo::rig(5, 3, 2).unwrap();
     let crowd = only_clip(&library, 4);
     let engine = engine(&library);
-    let uploaded = GpuLibrary::new(engine.gpu(), PackedLibrary::new(&library).unwrap()).unwrap();
+    let uploaded = GpuLibrary::new(engine.gpu(), &library).unwrap();
     let on_gpu = GpuCrowd::new(&uploaded, &crowd, Outputs::ALL).unwrap();
     drop(uploaded);
     assert_right(&library, &crowd, NOW, Outputs::ALL, &play(&engine, &on_gpu, 4, NOW, Outputs::ALL));

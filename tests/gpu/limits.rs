@@ -1,8 +1,11 @@
 use glam::DVec3;
+use posse::gpu::{GpuCrowd, GpuEngine, GpuLibrary};
+use posse::ik::{Chain, ChainKind, Goal, GoalTarget, GoalWeight};
 use posse::low_level::record::LayerRecord;
+use posse::packed::PackedLibrary;
 use posse::{
-    Chain, ChainKind, Clip, Crowd, Error, Goal, GoalTarget, GoalWeight, GpuCrowd, GpuEngine, GpuLibrary, Joint, Layer,
-    LayerTime, Library, Outputs, PackedLibrary, Playback, Poses, Skeleton, SkinFormat, Ticks, Transform, demo,
+    Clip, Crowd, Error, Joint, Layer, LayerTime, Library, Outputs, Playback, Poses, Skeleton, SkinFormat, Ticks,
+    Transform, WrapMode, demo,
 };
 
 use super::{NOW, assert_evaluates, assert_right, engine, engine_on, gpu_with_limits, only_clip, own_gpu, play};
@@ -102,7 +105,7 @@ fn each_of_several_skeletons_is_split() {
 fn a_library_larger_than_a_binding_is_refused() {
     // 4000 joints at rest have 3 values each, in one array.
     let (library, _) = build::library(vec![Joint::default(); 4000]);
-    let upload = |bytes| GpuLibrary::new(&gpu_with_limits(small_buffers(bytes)), PackedLibrary::new(&library).unwrap());
+    let upload = |bytes| GpuLibrary::new(&gpu_with_limits(small_buffers(bytes)), &library);
     let needed = 3 * 4000 * 16;
     assert_limit(upload(needed - 16).unwrap_err(), "values of a packed library", needed, needed - 16);
     assert!(upload(needed).is_ok());
@@ -119,7 +122,7 @@ fn an_instance_larger_than_a_binding_is_refused() {
     let upload = |bytes| {
         let gpu = gpu_with_limits(small_buffers(bytes));
         let packing = PackedLibrary::new(&library).unwrap();
-        let on_gpu = GpuLibrary::new(&gpu, packing).unwrap();
+        let on_gpu = GpuLibrary::from_packed(&gpu, packing).unwrap();
         GpuCrowd::new(&on_gpu, &crowd, Outputs::NONE)
     };
     assert_limit(upload(bytes - 16).unwrap_err(), "bytes of one instance of skeleton 0", bytes, bytes - 16);
@@ -182,7 +185,7 @@ fn blended(library: &Library, instances: usize, layers: usize) -> Crowd {
     for instance in 0..instances {
         let layer = |layer: usize| {
             let start = Ticks((instance * 7919 + layer * 104_729) as i64);
-            let time = LayerTime::Playing(Playback::looping(start, 1.0));
+            let time = LayerTime::Playing(Playback::new(WrapMode::Loop, start, 1.0));
             Layer { weight: 1.0 / (layer + 1) as f64, ..Layer::new(clips[(instance + layer) % clips.len()], time) }
         };
         let layers: Vec<Layer> = (0..layers).map(layer).collect();

@@ -1,10 +1,11 @@
 //! Devices that are lost: each use is an error, or the next read or wait reports the loss.
 
+use posse::gpu::{GpuCrowd, GpuEngine, GpuEvents, GpuLibrary};
+use posse::ik::{Chain, ChainKind, Goal, GoalTarget, GoalWeight};
 use posse::low_level::Bandwidth;
-use posse::{
-    Chain, ChainKind, Crowd, CrowdOptions, Evaluator, Goal, GoalTarget, GoalWeight, GpuCrowd, GpuEngine, GpuEvents,
-    GpuLibrary, Layer, LayerTime, NewTransition, Outputs, PackedLibrary, Playback, Step, Ticks, demo,
-};
+use posse::packed::PackedLibrary;
+use posse::transitions::NewTransition;
+use posse::{Crowd, CrowdOptions, Evaluator, Layer, LayerTime, Outputs, Playback, Step, Ticks, WrapMode, demo};
 
 use super::{NOW, assert_device_error, only_clip, own_gpu};
 
@@ -33,7 +34,7 @@ fn evaluation_reads_and_waits_fail_and_so_does_what_is_made() {
     let packed = || PackedLibrary::new(&library).unwrap();
     assert_device_error(GpuCrowd::new(engine.library(), &crowd, Outputs::ALL), "a new crowd");
     assert_device_error(GpuEvents::new(engine.library(), &on_gpu, 10), "a new list of events");
-    assert_device_error(GpuLibrary::new(engine.gpu(), packed()), "a library");
+    assert_device_error(GpuLibrary::from_packed(engine.gpu(), packed()), "a library");
     assert_device_error(engine.library().repacked(packed()), "a library that shares kernels");
     assert_device_error(Bandwidth::measure(engine.gpu()), "the bandwidth");
 }
@@ -63,20 +64,20 @@ fn changes_of_a_crowd_are_accepted_and_the_next_read_fails() {
     device.destroy();
 
     let now = engine.library();
-    assert!(on_gpu.set_layers(now, &crowd).unwrap().is_replaced());
+    on_gpu.set_layers(now, &crowd).unwrap();
     assert_device_error(read(), "layers of all");
-    assert!(on_gpu.set_instance(now, 0, crowd.layers(0)).unwrap().is_replaced());
+    on_gpu.set_instance(now, 0, crowd.layers(0)).unwrap();
     assert_device_error(read(), "layers of an instance");
-    assert!(on_gpu.set_goals(now, 1, &[goal]).unwrap().is_replaced());
+    on_gpu.set_goals(now, 1, &[goal]).unwrap();
     assert_device_error(read(), "goals");
-    assert!(on_gpu.set_parameters(1, &[0.5]).unwrap().is_replaced());
+    on_gpu.set_parameters(1, &[0.5]).unwrap();
     assert_device_error(read(), "parameters");
     on_gpu.set_all_parameters(&[0.5; 4]).unwrap();
     assert_device_error(read(), "parameters of all");
     let clip = library.clip_ids().next().unwrap();
-    let layers = [Layer::new(clip, LayerTime::Playing(Playback::looping(NOW, 1.0)))];
+    let layers = [Layer::new(clip, LayerTime::Playing(Playback::new(WrapMode::Loop, NOW, 1.0)))];
     let new = NewTransition::new(2, &layers, NOW);
-    assert!(on_gpu.transition(now, &library, &mut crowd, &new).unwrap().is_replaced());
+    on_gpu.transition(now, &library, &mut crowd, &new).unwrap();
     assert_device_error(read(), "a transition");
 
     let step = Step { from: NOW, to: Ticks(NOW.0 + 1000) };
@@ -98,7 +99,7 @@ fn changes_of_a_crowd_are_accepted_and_the_next_read_fails() {
 #[cfg(not(target_arch = "wasm32"))]
 fn a_stopwatch_fails() {
     // A device of its own, with a clock if the adapter has one.
-    let gpu = posse::GpuContext::new(posse::AdapterKind::Any).unwrap();
+    let gpu = posse::gpu::GpuContext::new(posse::gpu::AdapterKind::Any).unwrap();
     let Some(watch) = posse::low_level::Stopwatch::new(&gpu) else {
         return crate::support::skip::report_skipped(&format!(
             "a stopwatch on a lost device: {} has no clock",

@@ -25,9 +25,11 @@ mod waits;
 
 use std::sync::{Mutex, PoisonError};
 
+use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuEngine};
+use posse::packed::PackedLibrary;
 use posse::{
-    AdapterKind, ClipId, Crowd, Error, Evaluator, GpuContext, GpuCrowd, GpuEngine, Layer, LayerTime, Library, Outputs,
-    PackedLibrary, Playback, Poses, Reference, SkeletonId, Ticks, contract,
+    ClipId, Crowd, Error, Evaluator, Layer, LayerTime, Library, Outputs, Playback, Poses, Reference, SkeletonId, Ticks,
+    WrapMode, contract,
 };
 
 use crate::support::gpu_library::{gpu_engine_for, gpu_library_on};
@@ -80,7 +82,7 @@ fn players(skeleton: SkeletonId, clip: ClipId, instances: usize) -> Crowd {
     let mut crowd = Crowd::new();
     for _ in 0..instances {
         let start = Ticks(numbers.ticks_below(1 << 30));
-        let time = LayerTime::Playing(Playback::looping(start, numbers.within(-2.0, 2.0)));
+        let time = LayerTime::Playing(Playback::new(WrapMode::Loop, start, numbers.within(-2.0, 2.0)));
         crowd.push(skeleton, &[Layer::new(clip, time)]).unwrap();
     }
     crowd

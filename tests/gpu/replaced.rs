@@ -1,9 +1,9 @@
 //! Libraries that take the place of one another under a crowd: parts of a long clip, compressed or not.
 
-use posse::{
-    CompressedLibrary, Crowd, Error, GpuCrowd, GpuEngine, GpuEvents, Layer, LayerTime, Library, Outputs, PackedLibrary,
-    Playback, Ticks, demo,
-};
+use posse::compress::CompressedLibrary;
+use posse::gpu::{GpuCrowd, GpuEngine, GpuEvents};
+use posse::packed::PackedLibrary;
+use posse::{Crowd, Error, Layer, LayerTime, Library, Outputs, Playback, Ticks, demo};
 use proptest::prelude::*;
 
 use super::{assert_device_error, assert_right, own_gpu, play};
@@ -26,7 +26,7 @@ fn walkers(library: &Library) -> Crowd {
     let mut crowd = Crowd::new();
     for instance in 0..6 {
         let play = |clip| {
-            let play = Playback::looping(Ticks::from_seconds(-0.01 * f64::from(instance)), 1.0);
+            let play = Playback::looping(-0.01 * f64::from(instance), 1.0);
             Layer { weight: 0.5, ..Layer::new(clip, LayerTime::Playing(play)) }
         };
         let layers = if instance % 2 == 0 { vec![play(walk)] } else { vec![play(walk), play(idle)] };

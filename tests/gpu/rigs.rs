@@ -1,10 +1,9 @@
 use std::sync::Arc;
 
 use glam::{DAffine3, DVec3};
-use posse::{
-    Clip, Crowd, Curve, Interpolation, Joint, Layer, LayerTime, Library, Outputs, Property, Skeleton, Skin, SkinFormat,
-    Target, Timeline, Track, demo,
-};
+use posse::curves::{Curve, Interpolation, Target, Timeline, Track};
+use posse::rig::Property;
+use posse::{Clip, Crowd, Joint, Layer, LayerTime, Library, Outputs, Skeleton, Skin, SkinFormat, demo};
 
 use super::{NOW, assert_evaluates, engine, only_clip};
 use crate::support::build::{self, joint};
@@ -219,7 +218,7 @@ fn outputs_that_are_not_requested_have_no_buffer() {
     let engine = engine(&library);
     let crowd = only_clip(&library, 3);
     for outputs in each_alone() {
-        let gpu_crowd = posse::GpuCrowd::new(engine.library(), &crowd, outputs).unwrap();
+        let gpu_crowd = posse::gpu::GpuCrowd::new(engine.library(), &crowd, outputs).unwrap();
         let batch = &gpu_crowd.batches()[0];
         let found = [batch.local(), batch.model(), batch.skin()].map(|buffer| buffer.is_some());
         assert_eq!(found, [outputs.local, outputs.model, outputs.skin]);

@@ -3,10 +3,12 @@
 
 use std::path::Path;
 
+use posse::gpu::{GpuCrowd, GpuLibrary};
 use posse::low_level::record::{Frame, LayerRecord};
+use posse::transitions::{Fade, FadeShape};
 use posse::{
-    AdditiveReference, Crowd, CrowdOptions, Fade, FadeShape, GpuCrowd, GpuLibrary, Layer, LayerMode, LayerTime,
-    Library, Mask, MaskId, Outputs, PackedLibrary, Playback, Ticks, demo,
+    AdditiveReference, Crowd, CrowdOptions, Layer, LayerMode, LayerTime, Library, Mask, MaskId, Outputs, Playback,
+    Ticks, WrapMode, demo,
 };
 use tempfile::TempDir;
 
@@ -32,7 +34,7 @@ pub fn traced_device(trace: &Path) -> (wgpu::Device, wgpu::Queue) {
 fn uploads(library: &Library, crowd: &Crowd) -> (u64, Vec<u64>) {
     let trace = TempDir::new().unwrap();
     let (device, queue) = traced_device(trace.path());
-    let on_gpu = GpuLibrary::new((&device, &queue), PackedLibrary::new(library).unwrap()).unwrap();
+    let on_gpu = GpuLibrary::new((&device, &queue), library).unwrap();
     let before = uploaded_bytes(trace.path());
     let on_gpu = GpuCrowd::new(&on_gpu, crowd, Outputs::ALL).unwrap();
     let mut last = uploaded_bytes(trace.path());
@@ -60,7 +62,7 @@ fn layered(library: &Library, mask: MaskId, instances: usize) -> Crowd {
             mask: (index == 2).then_some(mask),
             fade_in: (index > 0).then_some(fade(-30_000)),
             fade_out: (index > 1).then_some(fade(10_000)),
-            ..Layer::new(clips[index % clips.len()], LayerTime::Playing(Playback::looping(start, 1.0)))
+            ..Layer::new(clips[index % clips.len()], LayerTime::Playing(Playback::new(WrapMode::Loop, start, 1.0)))
         };
         let layers = [
             layer(0, LayerMode::Blend),
@@ -102,18 +104,17 @@ fn an_instance_that_changes_uploads_only_its_layers() {
     for instances in [10, 10_000] {
         let trace = TempDir::new().unwrap();
         let (device, queue) = traced_device(trace.path());
-        let on_gpu = GpuLibrary::new((&device, &queue), PackedLibrary::new(&library).unwrap()).unwrap();
+        let on_gpu = GpuLibrary::new((&device, &queue), &library).unwrap();
         let crowd = only_clip(&library, instances);
         let options = CrowdOptions { layers: 3, ..CrowdOptions::default() };
         let gpu_crowd = GpuCrowd::with_options(&on_gpu, &crowd, Outputs::ALL, options).unwrap();
         let before = uploaded_bytes(trace.path());
         let layers = [Layer::new(clip, LayerTime::At(0.5)); 2];
-        assert!(gpu_crowd.set_instance(&on_gpu, instances / 2, &layers).unwrap().is_replaced());
+        gpu_crowd.set_instance(&on_gpu, instances / 2, &layers).unwrap();
         queue.submit([]);
         assert_eq!(uploaded_bytes(trace.path()) - before, 3 * 120, "the layers of one instance");
         // Layers that are refused upload nothing.
-        let outcome = gpu_crowd.set_instance(&on_gpu, 1, &[layers[0]; 4]).unwrap();
-        assert!(!outcome.is_replaced());
+        assert!(gpu_crowd.set_instance(&on_gpu, 1, &[layers[0]; 4]).unwrap_err().refusal().is_some());
         queue.submit([]);
         assert_eq!(uploaded_bytes(trace.path()) - before, 3 * 120);
     }

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use posse::gpu::GpuEngine;
 use posse::measure::{self, Measurement, Workload};
-use posse::{GpuEngine, Library, Outputs, demo};
+use posse::{Library, Outputs, demo};
 
 use super::{engine, engine_on, gpu_with_limits, only_clip};
 use crate::support::skip::report_skipped;

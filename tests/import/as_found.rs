@@ -3,8 +3,11 @@
 
 use glam::{DMat4, DVec3};
 use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest, Moment};
+use posse::cpu::CpuEngine;
+use posse::curves::{Interpolation, Target};
+use posse::import::Warning;
 use posse::import::gltf::{self, Asset};
-use posse::{ClipId, CpuEngine, Evaluator, Interpolation, Library, Pose, Target, Warning};
+use posse::{ClipId, Evaluator, Library, Pose};
 use serde_json::{Value, json};
 
 use super::{one_channel, tracks, warnings};

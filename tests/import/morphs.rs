@@ -1,7 +1,8 @@
 //! The names of morph targets, and the expressions of VRM models and animations.
 
+use posse::Library;
 use posse::import::gltf::Asset;
-use posse::{Expression, ExpressionOverride, Library, MorphBind};
+use posse::rig::{Expression, ExpressionOverride, MorphBind};
 use serde_json::{Value, json};
 
 use super::{joint, warnings};

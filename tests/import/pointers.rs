@@ -1,7 +1,8 @@
 //! Animation pointers, to nodes and to other objects.
 
+use posse::Library;
+use posse::curves::Target;
 use posse::import::gltf::Asset;
-use posse::{Library, Target};
 use serde_json::json;
 
 use super::tracks;

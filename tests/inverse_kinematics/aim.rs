@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use glam::{DQuat, DVec3};
-use posse::ChainKind;
+use posse::ik::ChainKind;
 
 use super::{Case, Rig, goal, turn, weighted};
 use crate::support::build::{degrees, joint};

@@ -3,10 +3,11 @@
 use std::f64::consts::{LN_2, PI};
 
 use glam::{DQuat, DVec3};
-use posse::{
-    Clip, Crowd, Error, Goal, GoalTarget, GoalWeight, Interpolation, Layer, LayerTime, Parameter, Reference, Target,
-    Ticks, Track, Transition, TransitionKind,
-};
+use posse::curves::{Interpolation, Target, Track};
+use posse::ik::{Goal, GoalTarget, GoalWeight};
+use posse::parameters::Parameter;
+use posse::transitions::{Transition, TransitionKind};
+use posse::{Clip, Crowd, Error, Layer, LayerTime, Reference, Ticks};
 
 use super::{Case, Rig, goal, poses, turn, weighted};
 use crate::support::build::{curve, degrees, joint};
@@ -47,7 +48,7 @@ fn a_weight_of_0_keeps_every_bit() {
 #[test]
 fn a_held_joint_keeps_its_model_rotation_at_any_weight() {
     let mut rig = Rig::bent(3.0, 4.0);
-    let chain = rig.add(posse::ChainKind::TwoBone { joints: [0, 1, 2], pole: None, hold: true });
+    let chain = rig.add(posse::ik::ChainKind::TwoBone { joints: [0, 1, 2], pole: None, hold: true });
     let half = goal(chain, [0.0, 5.0, 0.0]);
     // Half of the turn with the sine 3/5 has the tangent 1/3.
     let turned = turn(DVec3::Z, 1.0, 3.0);

@@ -1,7 +1,8 @@
 //! Scales and matrices of a rig, and joints between those of a chain.
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
-use posse::{ChainKind, Joint};
+use posse::Joint;
+use posse::ik::ChainKind;
 
 use super::{Case, Rig, goal, turn};
 use crate::support::build::{degrees, joint};
@@ -17,7 +18,7 @@ fn below(root: Joint, upper: f64, lower: f64) -> Rig {
     ])
 }
 
-fn limb(rig: &mut Rig, hold: bool) -> posse::ChainId {
+fn limb(rig: &mut Rig, hold: bool) -> posse::ik::ChainId {
     rig.add(ChainKind::TwoBone { joints: [1, 2, 3], pole: None, hold })
 }
 

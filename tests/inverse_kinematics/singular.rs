@@ -1,7 +1,9 @@
 //! Poses and targets without an answer, or with several: nothing is done, or the nearest answer counts.
 
 use glam::{DQuat, DVec3};
-use posse::{ChainId, ChainKind, Goal, GoalTarget, Parameter, Reference};
+use posse::Reference;
+use posse::ik::{ChainId, ChainKind, Goal, GoalTarget};
+use posse::parameters::Parameter;
 
 use super::{Case, Rig, goal, poses, turn};
 use crate::support::build::{degrees, joint};

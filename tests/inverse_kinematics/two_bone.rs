@@ -2,7 +2,7 @@
 //! 15 = 49.
 
 use glam::{DQuat, DVec3};
-use posse::ChainKind;
+use posse::ik::ChainKind;
 
 use super::{Case, Rig, goal, turn};
 use crate::support::build::degrees;

@@ -1,5 +1,6 @@
 use glam::DVec2;
-use posse::{BlendSpace, Crowd, Knots, Layer, LayerTime, Parameter, SkeletonId, WeightDriver};
+use posse::parameters::{BlendSpace, Knots, Parameter, WeightDriver};
+use posse::{Crowd, Layer, LayerTime, SkeletonId};
 
 use super::{add_clip, assert_as_reference, assert_x, constant, crowd_of, ramp, rig, step, ticks};
 use crate::support::scenes::Numbers;
@@ -9,8 +10,8 @@ fn knots_weigh_layers_by_a_parameter() {
     let (mut library, skeleton) = rig();
     let clips = [0.0, 1.0, 4.0].map(|x| {
         let values = [x, 0.0, 0.0];
-        let track = super::curve(posse::Interpolation::Linear, 3, &[0.0], &values);
-        crate::support::build::clip(&mut library, skeleton, vec![(posse::Target::Translation(0), track)])
+        let track = super::curve(posse::curves::Interpolation::Linear, 3, &[0.0], &values);
+        crate::support::build::clip(&mut library, skeleton, vec![(posse::curves::Target::Translation(0), track)])
     });
     let lists: [Vec<[f64; 2]>; 3] =
         [vec![[0.0, 1.0], [1.5, 0.0]], vec![[0.0, 0.0], [1.5, 1.0], [4.0, 0.0]], vec![[1.5, 0.0], [4.0, 2.0]]];
@@ -223,7 +224,11 @@ fn drivers_multiply_weights_fades_and_masks() {
     let clips = [1, 2, 3].map(|seed| add_clip(&mut library, skeleton, 1.0, &[], seed));
     let mask = library.add_mask(posse::Mask { name: None, skeleton, weights: vec![1.0, 0.5, 0.25] }).unwrap();
     let knots = library.add_knots(Knots::new(vec![[-1.0, 0.1], [0.3, 2.0], [1.0, 0.0]]).unwrap());
-    let fade = posse::Fade { start: ticks(0.0), length: ticks(1.0), shape: posse::FadeShape::Smooth };
+    let fade = posse::transitions::Fade {
+        start: ticks(0.0),
+        length: ticks(1.0),
+        shape: posse::transitions::FadeShape::Smooth,
+    };
     let mut crowd = Crowd::new();
     let mut numbers = Numbers::new(2);
     for mode in [

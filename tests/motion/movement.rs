@@ -1,8 +1,9 @@
 use glam::{DQuat, DVec3};
-use posse::{
-    Clip, Crowd, Evaluator, Interpolation, Layer, LayerTime, Outputs, Parameter, Playback, RootMotion, RootRotation,
-    Target, Ticks, Track, Transition, TransitionKind, WrapMode,
-};
+use posse::curves::{Interpolation, Target, Track};
+use posse::parameters::Parameter;
+use posse::root_motion::{RootMotion, RootRotation};
+use posse::transitions::{Transition, TransitionKind};
+use posse::{Clip, Crowd, Evaluator, Layer, LayerTime, Outputs, Playback, Ticks, WrapMode};
 
 use super::{ROOT, add_clip, assert_as_reference, assert_same_events, each_engine, follower, rig, step, ticks};
 use crate::support::build::curve;
@@ -14,12 +15,13 @@ fn a_follower_walks_as_far_as_its_own_clip() {
         let clip = add_clip(&mut library, skeleton, seconds, &[], seed);
         // Without turns, so that all steps are along z.
         let mut clip = library.clip(clip).clone();
-        clip.tracks.retain(|track| track.target == posse::Target::Translation(0));
-        clip.root_motion =
-            clip.root_motion.map(|root| posse::RootMotion { rotation: posse::RootRotation::None, ..root });
+        clip.tracks.retain(|track| track.target == posse::curves::Target::Translation(0));
+        clip.root_motion = clip
+            .root_motion
+            .map(|root| posse::root_motion::RootMotion { rotation: posse::root_motion::RootRotation::None, ..root });
         library.add_clip(clip).unwrap()
     });
-    let leader = Layer { weight: 0.0, ..Layer::new(lead, LayerTime::Playing(Playback::looping(Ticks(0), 1.0))) };
+    let leader = Layer { weight: 0.0, ..Layer::new(lead, LayerTime::Playing(Playback::looping(0.0, 1.0))) };
     let mut crowd = Crowd::new();
     crowd.push(skeleton, &[leader, follower(own)]).unwrap();
     // Each loop of the leader is one loop of the follower, without the swing of its first and last key.

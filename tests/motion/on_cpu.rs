@@ -1,6 +1,5 @@
-use posse::{
-    CpuEngine, Crowd, Evaluator, Layer, LayerTime, Library, Outputs, Poses, Reference, Ticks, WrapMode, contract,
-};
+use posse::cpu::CpuEngine;
+use posse::{Crowd, Evaluator, Layer, LayerTime, Library, Outputs, Poses, Reference, Ticks, WrapMode, contract};
 
 use super::{add_clip, follower, rig, step};
 
@@ -49,7 +48,7 @@ fn parameters_set_by_instance_reach_each_batch_and_thread() {
                 let [before, now] = [frame - 1, frame].map(|frame| values(instance, frame));
                 let [from, to] = [step.from, step.to].map(Ticks::to_seconds);
                 let keys = |index: usize| vec![[from, before[index].into()], [to, now[index].into()]];
-                let parameters = [0, 1].map(|index| posse::Parameter::new(keys(index)).unwrap());
+                let parameters = [0, 1].map(|index| posse::parameters::Parameter::new(keys(index)).unwrap());
                 crowd.set_parameters(instance, parameters.to_vec()).unwrap();
             }
             let instances = (0..crowd.len()).map(|instance| engine.read(&posed, instance, Outputs::ALL)).collect();

@@ -1,11 +1,15 @@
+use posse::gpu::{GpuCrowd, GpuEngine, VisibleInstance};
+use posse::packed::PackedLibrary;
+use posse::parameters::{BlendSpace, WeightDriver};
+use posse::transitions::NewTransition;
 use posse::{
-    BlendSpace, Crowd, CrowdOptions, Evaluator, GpuCrowd, GpuEngine, Layer, LayerTime, LayersOutcome, Library, Mixing,
-    NewTransition, Outputs, PackedLibrary, Playback, Poses, Reference, SkeletonId, Step, Ticks, VisibleInstance,
-    WeightDriver, WrapMode, contract,
+    Crowd, CrowdOptions, Evaluator, Layer, LayerTime, Library, Mixing, Outputs, Playback, Poses, Reference, Refusal,
+    SkeletonId, Step, Ticks, WrapMode, contract,
 };
 
 use super::{add_clip, constant, follower, rig, step, ticks};
 use crate::support::gpu_library::gpu_engine_for;
+use crate::support::refusal::refusal;
 
 fn engine(library: &Library) -> GpuEngine {
     gpu_engine_for(PackedLibrary::new(library).unwrap()).unwrap()
@@ -53,8 +57,9 @@ fn set_values(crowd: &mut Crowd, frame: usize, step: Step) {
     for instance in 0..crowd.len() {
         let [before, now] = [frame - 1, frame].map(|frame| values(instance, frame));
         let [from, to] = [step.from, step.to].map(Ticks::to_seconds);
-        let parameter =
-            |index: usize| posse::Parameter::new(vec![[from, before[index].into()], [to, now[index].into()]]).unwrap();
+        let parameter = |index: usize| {
+            posse::parameters::Parameter::new(vec![[from, before[index].into()], [to, now[index].into()]]).unwrap()
+        };
         crowd.set_parameters(instance, [0, 1, 2].map(parameter).to_vec()).unwrap();
     }
 }
@@ -74,15 +79,13 @@ fn parameters_go_from_the_last_frame_to_this_one() {
         all = (0..9).flat_map(|instance| values(instance, frame)).collect();
         on_gpu.set_all_parameters(&all).unwrap();
         // One instance by itself.
-        assert!(on_gpu.set_parameters(4, &values(4, frame)).unwrap().is_replaced());
+        on_gpu.set_parameters(4, &values(4, frame)).unwrap();
         let found = play(&engine, &on_gpu, 9, step);
         set_values(&mut crowd, frame, step);
         assert_right(&library, &crowd, step, &found);
     }
-    assert_eq!(
-        on_gpu.set_parameters(2, &[0.0; 4]).unwrap(),
-        LayersOutcome::MoreParameters { instance: 2, needed: 4, room: 3 }
-    );
+    let more_parameters = Refusal::MoreParameters { instance: 2, needed: 4, capacity: 3 };
+    assert_eq!(refusal(on_gpu.set_parameters(2, &[0.0; 4])), Some(more_parameters));
     assert!(on_gpu.set_parameters(9, &[0.0]).is_err());
     assert!(on_gpu.set_all_parameters(&all[1..]).is_err());
 }
@@ -149,25 +152,27 @@ fn drivers_and_parameters_without_room_are_refused() {
     let room = CrowdOptions { layers: 3, mixing: Mixing::Any, ..CrowdOptions::NONE };
     let without = with(room);
     assert!(without.batches()[0].parameters().is_none());
-    let set = |on_gpu: &GpuCrowd| on_gpu.set_instance(engine.library(), 2, crowd.layers(2)).unwrap();
-    assert_eq!(set(&without), LayersOutcome::NoDrivers { instance: 2 });
-    assert_eq!(without.set_layers(engine.library(), &crowd).unwrap(), LayersOutcome::NoDrivers { instance: 0 });
+    let set = |on_gpu: &GpuCrowd| refusal(on_gpu.set_instance(engine.library(), 2, crowd.layers(2)));
+    assert_eq!(set(&without), Some(Refusal::NoDrivers { instance: 2 }));
+    let all = refusal(without.set_layers(engine.library(), &crowd));
+    assert_eq!(all, Some(Refusal::NoDrivers { instance: 0 }));
+    let more_parameters = |capacity| Some(Refusal::MoreParameters { instance: 2, needed: 3, capacity });
     let few = with(CrowdOptions { parameters: 2, ..room });
-    assert_eq!(set(&few), LayersOutcome::MoreParameters { instance: 2, needed: 3, room: 2 });
+    assert_eq!(set(&few), more_parameters(2));
     let synced = with(CrowdOptions { drivers: true, ..room });
-    assert_eq!(set(&synced), LayersOutcome::MoreParameters { instance: 2, needed: 3, room: 0 });
+    assert_eq!(set(&synced), more_parameters(0));
     let clips: Vec<_> = library.clip_ids().collect();
-    let playing = Layer::new(clips[0], LayerTime::Playing(Playback::looping(Ticks(0), 1.0)));
+    let playing = Layer::new(clips[0], LayerTime::Playing(Playback::looping(0.0, 1.0)));
     let layers = [playing, follower(clips[1])];
-    assert!(synced.set_instance(engine.library(), 2, &layers).unwrap().is_replaced());
+    synced.set_instance(engine.library(), 2, &layers).unwrap();
     let mut expected = plain.clone();
     expected.set(2, skeleton, &layers).unwrap();
     let step = step(0.2, 0.9);
     assert_right(&library, &expected, step, &play(&engine, &synced, 4, step));
     // With room, single instances and all are replaced.
     let enough = with(CrowdOptions { parameters: 9, ..room });
-    assert!(set(&enough).is_replaced());
-    assert!(enough.set_layers(engine.library(), &crowd).unwrap().is_replaced());
+    assert_eq!(set(&enough), None);
+    enough.set_layers(engine.library(), &crowd).unwrap();
     let found = play(&engine, &enough, 4, Ticks(0).into());
     assert_right(&library, &crowd, Ticks(0).into(), &found);
 }
@@ -176,7 +181,7 @@ fn drivers_and_parameters_without_room_are_refused() {
 fn transitions_find_room_are_interrupted_and_end() {
     let (mut library, skeleton) = rig();
     let clips = [1, 2, 3].map(|seed| add_clip(&mut library, skeleton, 1.0, &[], seed));
-    let playing = |clip| [Layer::new(clip, LayerTime::Playing(Playback::looping(ticks(0.1), 1.0)))];
+    let playing = |clip| [Layer::new(clip, LayerTime::Playing(Playback::looping(0.1, 1.0)))];
     let engine = engine(&library);
     let mut crowd = Crowd::new();
     for _ in 0..6 {
@@ -191,33 +196,34 @@ fn transitions_find_room_are_interrupted_and_end() {
     let begin = |crowd: &mut Crowd, instance: usize, clip: usize, now: f64| {
         let layers = playing(clips[clip]);
         let new = NewTransition::new(instance, &layers, ticks(now));
-        on_gpu.transition(engine.library(), &library, crowd, &new).unwrap()
+        refusal(on_gpu.transition(engine.library(), &library, crowd, &new))
     };
-    assert!(begin(&mut crowd, 4, 1, 1.0).is_replaced());
+    assert_eq!(begin(&mut crowd, 4, 1, 1.0), None);
     check(&crowd, 1.0);
     check(&crowd, 1.05);
-    assert!(begin(&mut crowd, 1, 2, 1.1).is_replaced());
+    assert_eq!(begin(&mut crowd, 1, 2, 1.1), None);
     // The second one of an instance interrupts its first one, in the same place.
-    assert!(begin(&mut crowd, 4, 2, 1.15).is_replaced());
+    assert_eq!(begin(&mut crowd, 4, 2, 1.15), None);
     check(&crowd, 1.15);
     check(&crowd, 1.2);
     let unchanged = crowd.clone();
-    assert_eq!(begin(&mut crowd, 0, 1, 1.2), LayersOutcome::MoreTransitions { instance: 0, room: 2 });
+    let none_left = Refusal::MoreTransitions { instance: 0, capacity: 2 };
+    assert_eq!(begin(&mut crowd, 0, 1, 1.2), Some(none_left));
     assert_eq!(crowd, unchanged);
     // After 16 half-lives, at 2.7 s, the transition of instance 1 is over, and its place is free.
-    assert!(begin(&mut crowd, 0, 1, 2.72).is_replaced());
+    assert_eq!(begin(&mut crowd, 0, 1, 2.72), None);
     check(&crowd, 2.72);
     check(&crowd, 2.8);
     check(&crowd, 9.0);
     // New layers end a transition.
-    assert!(on_gpu.set_instance(engine.library(), 0, &playing(clips[2])).unwrap().is_replaced());
+    on_gpu.set_instance(engine.library(), 0, &playing(clips[2])).unwrap();
     crowd.set(0, skeleton, &playing(clips[2])).unwrap();
     check(&crowd, 2.8);
     // All layers are replaced, with the transitions of the crowd.
     let new = playing(clips[0]);
     crowd.begin_transition(&library, &NewTransition::new(5, &new, ticks(3.0))).unwrap();
     crowd.set(4, skeleton, &playing(clips[1])).unwrap();
-    assert!(on_gpu.set_layers(engine.library(), &crowd).unwrap().is_replaced());
+    on_gpu.set_layers(engine.library(), &crowd).unwrap();
     check(&crowd, 3.05);
 }
 
@@ -231,16 +237,16 @@ fn crowds_without_room_refuse_transitions() {
     crowd.push(skeleton, &layers).unwrap();
     let on_gpu = GpuCrowd::new(engine.library(), &crowd, Outputs::ALL).unwrap();
     let new = NewTransition::new(0, &layers, ticks(1.0));
-    let outcome = on_gpu.transition(engine.library(), &library, &mut crowd, &new).unwrap();
-    assert_eq!(outcome, LayersOutcome::MoreTransitions { instance: 0, room: 0 });
-    assert!(outcome.to_string().contains("set CrowdOptions::transitions"), "{outcome}");
+    let error = on_gpu.transition(engine.library(), &library, &mut crowd, &new).unwrap_err();
+    assert_eq!(error.refusal(), Some(Refusal::MoreTransitions { instance: 0, capacity: 0 }));
+    assert!(error.to_string().contains("set CrowdOptions::transitions"), "{error}");
 }
 
 #[test]
 fn visible_lists_and_transitions_share_a_buffer() {
     let (mut library, skeleton) = rig();
     let clips = [1, 2].map(|seed| add_clip(&mut library, skeleton, 1.0, &[], seed));
-    let playing = |clip| [Layer::new(clip, LayerTime::Playing(Playback::looping(ticks(0.1), 1.0)))];
+    let playing = |clip| [Layer::new(clip, LayerTime::Playing(Playback::looping(0.1, 1.0)))];
     let engine = engine(&library);
     let mut crowd = Crowd::new();
     for _ in 0..20 {
@@ -253,7 +259,7 @@ fn visible_lists_and_transitions_share_a_buffer() {
     for instance in (0..20).step_by(3) {
         let layers = playing(clips[1]);
         let new = NewTransition::new(instance, &layers, ticks(1.0));
-        assert!(on_gpu.transition(engine.library(), &library, &mut crowd, &new).unwrap().is_replaced());
+        on_gpu.transition(engine.library(), &library, &mut crowd, &new).unwrap();
     }
     let entries: Vec<VisibleInstance> =
         (0..20).step_by(2).map(|slot| VisibleInstance { slot, joints: u32::MAX, update_interval: 1 }).collect();

@@ -1,4 +1,5 @@
-use posse::{Crowd, Layer, LayerTime, Parameter, Ticks, WrapMode};
+use posse::parameters::Parameter;
+use posse::{Crowd, Layer, LayerTime, Ticks, WrapMode};
 
 use super::{add_clip, assert_as_reference, assert_x, constant, crowd_of, ramp, rig, step, ticks};
 

@@ -1,4 +1,5 @@
-use posse::{Clip, Crowd, Layer, LayerMode, LayerTime, Parameter, Playback, Ticks, WrapMode};
+use posse::parameters::Parameter;
+use posse::{Clip, Crowd, Layer, LayerMode, LayerTime, Playback, WrapMode};
 
 use super::{add_clip, assert_as_reference, assert_x, crowd_of, follower, ramp, rig, step, ticks};
 use crate::support::scenes::Numbers;
@@ -32,9 +33,9 @@ fn a_follower_follows_a_play_and_a_parameter() {
     let still = Clip { length: Some(0.0), ..Clip::new(None, skeleton, Vec::new()) };
     let still = library.add_clip(still).unwrap();
     let silent = |time| Layer { weight: 0.0, ..Layer::new(lead, time) };
-    let looping = silent(LayerTime::Playing(Playback::looping(ticks(1.0), 2.0)));
+    let looping = silent(LayerTime::Playing(Playback::looping(1.0, 2.0)));
     let phase = silent(LayerTime::Phase { parameter: 0, wrap: WrapMode::PingPong });
-    let nothing = Layer { weight: 0.0, ..Layer::new(still, LayerTime::Playing(Playback::looping(Ticks(0), 1.0))) };
+    let nothing = Layer { weight: 0.0, ..Layer::new(still, LayerTime::Playing(Playback::looping(0.0, 1.0))) };
     let instances = [
         (vec![looping, follower(own)], &[][..]),
         (vec![phase, follower(own)], &[1.75][..]),
@@ -110,7 +111,7 @@ fn a_leader_at_a_marker_has_its_follower_at_the_marker() {
     let (mut library, skeleton) = rig();
     let lead = ramp(&mut library, skeleton, 1.0, &[0.25, 0.75]);
     let own = ramp(&mut library, skeleton, 1.0, &[0.0, 0.5]);
-    let leader = Layer { weight: 0.0, ..Layer::new(lead, LayerTime::Playing(Playback::looping(Ticks(0), 1.0))) };
+    let leader = Layer { weight: 0.0, ..Layer::new(lead, LayerTime::Playing(Playback::looping(0.0, 1.0))) };
     let crowd = crowd_of(skeleton, [(vec![leader, follower(own)], &[][..])]);
     for (now, time) in [(0.25, 0.0), (0.75, 0.5), (1000.25, 0.0), (1.0, 0.75)] {
         assert_x(&library, &crowd, ticks(now), &[time]);

@@ -1,8 +1,10 @@
 use glam::DVec3;
+use posse::curves::{Interpolation, Target, Track};
+use posse::parameters::{Knots, Parameter, WeightDriver};
+use posse::transitions::{NewTransition, Transition, TransitionKind};
 use posse::{
-    AdditiveReference, Clip, ClipId, Crowd, Evaluator, Interpolation, Knots, Layer, LayerMode, LayerTime, Library,
-    NewTransition, Outputs, Parameter, Playback, Reference, SkeletonId, Target, Ticks, Track, Transition,
-    TransitionKind, WeightDriver, WrapMode, contract,
+    AdditiveReference, Clip, ClipId, Crowd, Evaluator, Layer, LayerMode, LayerTime, Library, Outputs, Playback,
+    Reference, SkeletonId, Ticks, WrapMode, contract,
 };
 
 use super::{add_clip, angle, assert_as_reference, each_engine, follower, ramp, rig, step, ticks};
@@ -31,7 +33,7 @@ fn check_x(library: &Library, crowd: &Crowd, cases: &[(f64, f64)]) {
 }
 
 fn playing(clip: ClipId, start: f64) -> Layer {
-    Layer::new(clip, LayerTime::Playing(Playback::looping(ticks(start), 1.0)))
+    Layer::new(clip, LayerTime::Playing(Playback::looping(start, 1.0)))
 }
 
 #[test]
@@ -107,7 +109,7 @@ fn random(library: &mut Library, skeleton: SkeletonId, count: usize, seed: u64) 
         let time = match numbers.below(5) {
             0 => LayerTime::Phase { parameter: 1, wrap: WrapMode::Loop },
             1 => LayerTime::At(0.3),
-            _ => LayerTime::Playing(Playback::looping(ticks(numbers.within(-1.0, 1.0)), numbers.within(-1.5, 1.5))),
+            _ => LayerTime::Playing(Playback::looping(numbers.within(-1.0, 1.0), numbers.within(-1.5, 1.5))),
         };
         let mut layers = vec![Layer::new(clips[numbers.below(4)], time)];
         if numbers.below(2) == 0 {

@@ -1,5 +1,7 @@
+use posse::gpu::GpuCrowd;
 use posse::low_level::record::Frame;
-use posse::{CrowdOptions, GpuCrowd, Layer, LayerTime, NewTransition, Outputs, PackedLibrary};
+use posse::transitions::NewTransition;
+use posse::{CrowdOptions, Layer, LayerTime, Outputs};
 use tempfile::TempDir;
 
 use super::on_gpu::{driven, record_writer};
@@ -12,7 +14,7 @@ fn a_frame_with_parameters_from_a_kernel_uploads_the_clock_alone() {
         let (library, skeleton, mut crowd) = driven(instances);
         let trace = TempDir::new().unwrap();
         let (device, queue) = traced_device(trace.path());
-        let on_gpu = posse::GpuLibrary::new((&device, &queue), PackedLibrary::new(&library).unwrap()).unwrap();
+        let on_gpu = posse::gpu::GpuLibrary::new((&device, &queue), &library).unwrap();
         let options = CrowdOptions { transitions: 3, ..CrowdOptions::NONE };
         let gpu_crowd = GpuCrowd::with_options(&on_gpu, &crowd, Outputs::ALL, options).unwrap();
         let frame = |number: i64| {
@@ -30,7 +32,7 @@ fn a_frame_with_parameters_from_a_kernel_uploads_the_clock_alone() {
         let before = uploaded_bytes(trace.path());
         let layers = [Layer::new(library.clip_ids().next().unwrap(), LayerTime::At(0.5))];
         let new = NewTransition::new(7, &layers, ticks(0.04));
-        assert!(gpu_crowd.transition(&on_gpu, &library, &mut crowd, &new).unwrap().is_replaced());
+        gpu_crowd.transition(&on_gpu, &library, &mut crowd, &new).unwrap();
         queue.submit([]);
         let numbers = 20 * library.skeleton(skeleton).joints().len() as u64 + 2 * (1 + 5);
         assert_eq!(uploaded_bytes(trace.path()) - before, 3 * (120 + 100) + 4 * (5 + numbers) + 4);

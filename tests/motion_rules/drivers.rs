@@ -1,8 +1,8 @@
 //! Rules 1 to 4: parameters, phases, knots and blend spaces.
 
-use posse::{
-    BlendSpace, Clip, Fade, FadeShape, Knots, Layer, LayerMode, Mask, Parameter, Ticks, WeightDriver, WrapMode,
-};
+use posse::parameters::{BlendSpace, Knots, Parameter, WeightDriver};
+use posse::transitions::{Fade, FadeShape};
+use posse::{Clip, Layer, LayerMode, Mask, Ticks, WrapMode};
 
 use super::{Rig, constant, keyed, looping, phase};
 

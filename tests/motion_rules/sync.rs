@@ -1,6 +1,7 @@
 //! Rules 5 to 7: synchronised layers, markers, and root motion of driven layers.
 
-use posse::{ClipId, Crowd, LayerTime, Library, Outputs, Playback, RootMotion, RootRotation, Step, Ticks, WrapMode};
+use posse::root_motion::{RootMotion, RootRotation};
+use posse::{ClipId, Crowd, LayerTime, Library, Outputs, Playback, Step, Ticks, WrapMode};
 
 use super::{Rig, constant, keyed, looping, phase, playing, synced};
 use crate::support::assert_close::assert_close;

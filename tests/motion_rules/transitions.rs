@@ -3,10 +3,12 @@
 use std::f64::consts::FRAC_1_SQRT_2;
 
 use glam::{DQuat, DVec3};
-use posse::{
-    Crowd, Error, Event, Fade, FadeShape, Interpolation, Joint, Layer, Library, Outputs, Property, RootMotion,
-    RootRotation, Skeleton, Step, Target, Ticks, Transition, TransitionKind, WrapMode,
-};
+use posse::curves::{Interpolation, Target};
+use posse::events::Event;
+use posse::rig::Property;
+use posse::root_motion::{RootMotion, RootRotation};
+use posse::transitions::{Fade, FadeShape, Transition, TransitionKind};
+use posse::{Crowd, Error, Joint, Layer, Library, Outputs, Skeleton, Step, Ticks, WrapMode};
 
 use super::{Rig, keyed, looping, phase, pose};
 use crate::support::assert_close::{assert_close, assert_rotation, assert_vector};

@@ -1,9 +1,9 @@
 use std::sync::{Arc, OnceLock};
 
-use posse::{
-    BlendSpace, BlendSpaceId, Chain, ChainId, ChainKind, Clip, ClipId, Interpolator, InterpolatorId, Joint, Knots,
-    KnotsId, Library, Mask, MaskId, Skeleton, SkeletonId,
-};
+use posse::curves::{Interpolator, InterpolatorId};
+use posse::ik::{Chain, ChainId, ChainKind};
+use posse::parameters::{BlendSpace, BlendSpaceId, Knots, KnotsId};
+use posse::{Clip, ClipId, Joint, Library, Mask, MaskId, Skeleton, SkeletonId};
 
 use super::mutation::Mutation;
 

@@ -1,7 +1,7 @@
-use posse::{
-    Crowd, Error, Fade, Goal, GoalTarget, GoalWeight, Layer, LayerTime, Library, Parameter, Playback, Transition,
-    TransitionKind, WeightDriver, WrapMode,
-};
+use posse::ik::{Goal, GoalTarget, GoalWeight};
+use posse::parameters::{Parameter, WeightDriver};
+use posse::transitions::{Fade, Transition, TransitionKind};
+use posse::{Crowd, Error, Layer, LayerTime, Library, Playback, WrapMode};
 
 use super::ids::Ids;
 use super::mutation::Mutation;

@@ -2,11 +2,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use glam::{DAffine3, DQuat, DVec3};
-use posse::{
-    BlendSpace, Chain, ChainKind, Clip, Curve, CurveEasing, Easing, Error, Event, Extrapolation, Interpolation, Joint,
-    Knots, Library, Mask, Property, RootMotion, RootRotation, Skeleton, Skin, Target, Timeline, Track, Transform,
-    WrapMode,
-};
+use posse::curves::{Curve, CurveEasing, Easing, Extrapolation, Interpolation, Target, Timeline, Track};
+use posse::events::Event;
+use posse::ik::{Chain, ChainKind};
+use posse::parameters::{BlendSpace, Knots};
+use posse::rig::Property;
+use posse::root_motion::{RootMotion, RootRotation};
+use posse::{Clip, Error, Joint, Library, Mask, Skeleton, Skin, Transform, WrapMode};
 
 use super::ids::Ids;
 use super::mutation::Mutation;

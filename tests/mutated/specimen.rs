@@ -2,11 +2,16 @@ use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_2};
 use std::sync::Arc;
 
 use glam::{DAffine3, DQuat, DVec3};
+use posse::curves::{Curve, CurveEasing, Easing, Extrapolation, Interpolation, Target, Timeline, Track};
+use posse::events::Event;
+use posse::ik::{Chain, ChainKind, Goal, GoalTarget, GoalWeight};
+use posse::parameters::{BlendSpace, Knots, Parameter, WeightDriver};
+use posse::rig::Property;
+use posse::root_motion::{RootMotion, RootRotation};
+use posse::transitions::{Fade, FadeShape, Transition, TransitionKind};
 use posse::{
-    AdditiveReference, BlendSpace, Chain, ChainKind, Clip, ClipId, Crowd, Curve, CurveEasing, Easing, Event,
-    Extrapolation, Fade, FadeShape, Goal, GoalTarget, GoalWeight, Interpolation, Joint, Knots, Layer, LayerMode,
-    LayerTime, Library, Mask, Parameter, Playback, Property, RootMotion, RootRotation, Skeleton, SkeletonId, Skin,
-    Step, Target, Ticks, Timeline, Track, Transform, Transition, TransitionKind, WeightDriver, WrapMode,
+    AdditiveReference, Clip, ClipId, Crowd, Joint, Layer, LayerMode, LayerTime, Library, Mask, Playback, Skeleton,
+    SkeletonId, Skin, Step, Ticks, Transform, WrapMode,
 };
 
 use crate::support::scenes::Scene;
@@ -126,7 +131,7 @@ fn crowd(library: &mut Library, [skeleton, other]: [SkeletonId; 2], [walk, run]:
         ..Playback::new(WrapMode::PingPong, Ticks(SECOND / 4), -1.25)
     };
     let playing = Layer::new(walk, LayerTime::Playing(playback));
-    let looping = Layer::new(run, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)));
+    let looping = Layer::new(run, LayerTime::Playing(Playback::looping(0.0, 1.0)));
     let fade = |start: i64, shape| Fade { start: Ticks(start), length: Ticks(2 * SECOND), shape };
     let faded = Layer {
         weight: 0.75,

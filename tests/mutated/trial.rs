@@ -1,8 +1,8 @@
 use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest, Moment};
-use posse::{
-    CompressedLibrary, CpuEngine, Crowd, Error, ErrorBound, Evaluator, InstructionSet, Length, Library, Outputs,
-    PackedLibrary, Pose, Poses, Reference, SkinFormat, Step,
-};
+use posse::compress::{CompressedLibrary, ErrorBound, Length};
+use posse::cpu::{CpuEngine, InstructionSet};
+use posse::packed::PackedLibrary;
+use posse::{Crowd, Error, Evaluator, Library, Outputs, Pose, Poses, Reference, SkinFormat, Step};
 
 use super::ids::Ids;
 use super::mutation::Mutation;

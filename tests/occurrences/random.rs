@@ -1,9 +1,10 @@
 //! Random crowds: engines compared with each other, steps compared with one long step, and with the events of Cocos
 //! Creator.
 
+use posse::events::{Event, EventList, Occurrence};
+use posse::transitions::{Fade, FadeShape};
 use posse::{
-    Clip, ClipId, Crowd, Evaluator, Event, EventList, Fade, FadeShape, Layer, LayerTime, Library, Occurrence, Playback,
-    Reference, Skeleton, Step, Ticks, WrapMode,
+    Clip, ClipId, Crowd, Evaluator, Layer, LayerTime, Library, Playback, Reference, Skeleton, Step, Ticks, WrapMode,
 };
 
 use super::{DAY, SECOND, assert_same, event_clips, playing};

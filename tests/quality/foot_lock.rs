@@ -3,12 +3,11 @@
 use std::path::Path;
 
 use glam::DVec3;
+use posse::ik::ChainId;
 use posse::import::bvh;
 use posse::quality::{FeetQuality, FootContacts, FootLock, GroundLevel, MotionQuality, QualityMeter, Stance};
-use posse::{
-    ChainId, ClipId, Crowd, Evaluator, JointMap, Layer, LayerTime, Library, Outputs, Pose, Reference, RetargetOptions,
-    SkeletonId, Ticks,
-};
+use posse::retarget::{JointMap, RetargetOptions};
+use posse::{ClipId, Crowd, Evaluator, Layer, LayerTime, Library, Outputs, Pose, Reference, SkeletonId, Ticks};
 
 use crate::support::each_engine::each_engine;
 use crate::support::walking::{self, FPS, STANCE, THIGH_AND_CALF};

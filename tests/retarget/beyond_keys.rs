@@ -1,10 +1,9 @@
 //! Clips beyond the first and the last key of a track, and keys of splines that are zero.
 
 use glam::{DQuat, DVec3};
-use posse::{
-    Clip, ClipId, Curve, Extrapolation, Interpolation, JointMap, Library, RetargetOptions, RetargetedClip,
-    RootTranslation, SkeletonId, Target, Track, TrackMethod,
-};
+use posse::curves::{Curve, Extrapolation, Interpolation, Target, Track};
+use posse::retarget::{JointMap, RetargetOptions, RetargetedClip, RootTranslation, TrackMethod};
+use posse::{Clip, ClipId, Library, SkeletonId};
 
 use super::rigs::{add, angle, joint, model_pose};
 use crate::support::build::{curve, degrees};

@@ -4,10 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use glam::DVec3;
-use posse::{
-    ClipId, JointMap, Library, Reference, RetargetOptions, RetargetWarning, Retargeting, RootScale, SkeletonId, Target,
-    TrackMethod, demo, import,
-};
+use posse::curves::Target;
+use posse::retarget::{JointMap, RetargetOptions, RetargetWarning, Retargeting, RootScale, TrackMethod};
+use posse::{ClipId, Library, Reference, SkeletonId, demo, import};
 
 use super::rigs::model_pose;
 use crate::support::build::pose_at;
@@ -164,7 +163,7 @@ fn a_rig_below_a_turned_node_faces_its_own_front() {
     let (of, made) = (case.library.clip(case.source.1), case.library.clip(case.result.clips[0].clip));
     assert_eq!((of.tracks.len(), made.tracks.len()), (4, 4));
     for track in &of.tracks {
-        let is_same = |other: &posse::Track| {
+        let is_same = |other: &posse::curves::Track| {
             let pairs = track.curve.values().iter().zip(other.curve.values());
             other.curve.width() == track.curve.width() && pairs.map(|(a, b)| (a - b).abs()).all(|off| off < 1e-6)
         };

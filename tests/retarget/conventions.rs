@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
-use posse::{
-    AlignmentReason, Clip, ClipId, Curve, Interpolation, Joint, JointMap, JointPair, Library, MapSide, MatchedBy,
-    RetargetOptions, RetargetWarning, Retargeting, RootScale, Skeleton, SkeletonId, Target, Timeline, Track, Transform,
-    demo,
+use posse::curves::{Curve, Interpolation, Target, Timeline, Track};
+use posse::retarget::{
+    AlignmentReason, JointMap, JointPair, MapSide, MatchedBy, RetargetOptions, RetargetWarning, Retargeting, RootScale,
 };
+use posse::{Clip, ClipId, Joint, Library, Skeleton, SkeletonId, Transform, demo};
 
 use super::rigs::model_pose;
 
@@ -569,7 +569,7 @@ fn a_joint_that_moves_about_does_not_turn_the_bone_to_it() {
     changed.tracks.push(Track::new(Target::Translation(hand), curve));
     let clip = library.add_clip(changed).unwrap();
     let result = library.retarget(&[clip], &map, &RetargetOptions::default()).unwrap();
-    let turned = |result: &posse::Retargeting| -> Vec<(usize, f64)> {
+    let turned = |result: &posse::retarget::Retargeting| -> Vec<(usize, f64)> {
         result.bones.iter().map(|bone| (bone.source, bone.degrees.round())).collect()
     };
     assert_eq!(turned(&result), turned(&right));
@@ -664,7 +664,7 @@ fn errors_are_warned_of() {
         let turned = conventions().into_iter().find(|convention| convention.label == "faces -Z").unwrap();
         let (source, _) = written(library, &turned);
         *map = JointMap::by_names(library, source, map.target).unwrap();
-        options.facing = posse::Facing::Keep;
+        options.facing = posse::retarget::Facing::Keep;
     });
     assert!(
         matches!(turned[..], [RetargetWarning::KeptFront { degrees }] if (degrees.abs() - 180.0).abs() < 1.0),

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use glam::{DQuat, DVec3};
+use posse::curves::{Curve, CurveEasing, Easing, Interpolation, Target, Track};
 use posse::export::gltf::Document;
 use posse::export::gltf::{Body, BodyVertex};
 use posse::import::gltf;
-use posse::{
-    Clip, Curve, CurveEasing, Easing, Interpolation, JointMap, RetargetOptions, RootMotion, RootRotation, Target,
-    Track, WrapMode,
-};
+use posse::retarget::{JointMap, RetargetOptions};
+use posse::root_motion::{RootMotion, RootRotation};
+use posse::{Clip, WrapMode};
 use serde_json::{Value, json};
 
 use super::rigs::{joint, model_pose};

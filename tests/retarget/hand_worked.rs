@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
-use posse::{
-    Clip, ClipId, Curve, DropReason, Error, Event, Interpolation, Joint, JointMap, JointPair, Library, LossReason,
-    MapRemark, MatchedBy, ReferencePose, RetargetOptions, Retargeting, RootMotion, RootRotation, RootTranslation,
-    Skeleton, SkeletonId, Target, Timeline, Track, TrackMethod, Transform, WrapMode, demo,
+use posse::curves::{Curve, Interpolation, Target, Timeline, Track};
+use posse::events::Event;
+use posse::retarget::{
+    DropReason, JointMap, JointPair, LossReason, MapRemark, MatchedBy, ReferencePose, RetargetOptions, Retargeting,
+    RootTranslation, TrackMethod,
 };
+use posse::root_motion::{RootMotion, RootRotation};
+use posse::{Clip, ClipId, Error, Joint, Library, Skeleton, SkeletonId, Transform, WrapMode, demo};
 
 use super::rigs::{add, angle, joint, model_pose};
 use crate::support::build::{curve, degrees};
@@ -465,7 +468,7 @@ fn angles_of_cocos_clips_are_sampled() {
 
 #[test]
 fn a_skeleton_refuses_a_role_of_a_joint_that_it_does_not_have() {
-    let bone = posse::HumanBone { role: "hips".into(), joint: 3 };
+    let bone = posse::rig::HumanBone { role: "hips".into(), joint: 3 };
     let skeleton = Skeleton::new(None, vec![Joint::default()], Vec::new()).unwrap();
     assert!(matches!(skeleton.with_human_bones(vec![bone]), Err(Error::Skeleton { joint: 3, .. })));
 }

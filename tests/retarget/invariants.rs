@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
-use posse::{
-    CarriedJoints, Clip, ClipId, Curve, Interpolation, Joint, JointMap, Library, ReferencePose, RetargetOptions,
-    RootTranslation, SkeletonId, Target, Timeline, Track, TrackMethod, Transform,
-};
+use posse::curves::{Curve, Interpolation, Target, Timeline, Track};
+use posse::retarget::{CarriedJoints, JointMap, ReferencePose, RetargetOptions, RootTranslation, TrackMethod};
+use posse::{Clip, ClipId, Joint, Library, SkeletonId, Transform};
 
 use super::rigs::{Dice, add, angle, joint, model_pose};
 use crate::support::cases::some_of;

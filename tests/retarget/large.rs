@@ -3,10 +3,9 @@
 use std::time::{Duration, Instant};
 
 use glam::DQuat;
-use posse::{
-    Clip, Interpolation, Joint, JointMap, JointPair, Library, MatchedBy, MirrorMap, ReferencePose, RetargetOptions,
-    Skeleton, Target, Track, TrackMethod, Transform,
-};
+use posse::curves::{Interpolation, Target, Track};
+use posse::retarget::{JointMap, JointPair, MatchedBy, MirrorMap, ReferencePose, RetargetOptions, TrackMethod};
+use posse::{Clip, Joint, Library, Skeleton, Transform};
 
 use super::rigs::{angle, model_pose};
 use crate::support::build::{curve, degrees};
@@ -85,7 +84,7 @@ fn a_chain_of_sampled_tracks_takes_time_in_proportion_and_adds_no_errors_up() {
     let result = library.retarget(&[clip], &map, &RetargetOptions::default()).unwrap();
     let time = start.elapsed();
     let tracks = &result.clips[0].tracks;
-    let is_sampled = |track: &posse::RetargetedTrack| {
+    let is_sampled = |track: &posse::retarget::RetargetedTrack| {
         matches!((track.target, track.method), (Target::Rotation(_), TrackMethod::Resampled { .. }))
     };
     assert_eq!(tracks.iter().filter(|track| is_sampled(track)).count(), MAPPED);

@@ -1,11 +1,13 @@
 //! Parts of clips that retargeting cannot keep: the report names them, and errors name their place.
 
 use glam::{DQuat, DVec3};
-use posse::{
-    CarriedJoints, Clip, DropReason, Error, Interpolation, Joint, JointMap, JointPair, Library, LossReason,
-    LostRootMotion, MapRemark, MatchedBy, RetargetOptions, RetargetWarning, RootMotion, RootRotation, RootTranslation,
-    SkeletonId, Target, Track,
+use posse::curves::{Interpolation, Target, Track};
+use posse::retarget::{
+    CarriedJoints, DropReason, JointMap, JointPair, LossReason, LostRootMotion, MapRemark, MatchedBy, RetargetOptions,
+    RetargetWarning, RootTranslation,
 };
+use posse::root_motion::{RootMotion, RootRotation};
+use posse::{Clip, Error, Joint, Library, SkeletonId};
 
 use super::rigs::{add, joint};
 use crate::support::build::curve;

@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use glam::{DAffine3, DQuat};
-use posse::{
-    Error, HumanBone, Joint, JointMap, Library, MapRemark, MapSide, MatchedBy, RetargetOptions, RootTranslation,
-    Skeleton, SkeletonId, Skin, demo,
-};
+use posse::retarget::{JointMap, MapRemark, MapSide, MatchedBy, RetargetOptions, RootTranslation};
+use posse::rig::HumanBone;
+use posse::{Error, Joint, Library, Skeleton, SkeletonId, Skin, demo};
 use serde_json::json;
 
 use super::rigs::joint;
@@ -27,7 +26,7 @@ fn chain(names: &[&str]) -> Skeleton {
 
 /// The pairs of names, with the reason for each.
 fn pairs(library: &Library, map: &JointMap) -> Vec<(String, String, MatchedBy)> {
-    let pair = |pair: &posse::JointPair| {
+    let pair = |pair: &posse::retarget::JointPair| {
         let [source, target] = map.names(library, *pair);
         (source, target, pair.by)
     };
@@ -530,7 +529,7 @@ fn names_of_one_skeleton_are_their_own_partners() {
 fn a_map_is_written_as_a_file_to_change() {
     // Two joints are named `b`: their paths tell them apart. One has no name.
     let (library, source, target) = chains(&["a", "b", "b", "c", ""], &["x", "b", "y"]);
-    let pair = |source, target| posse::JointPair { source, target, by: Caller };
+    let pair = |source, target| posse::retarget::JointPair { source, target, by: Caller };
     let pairs = vec![pair(1, 0), pair(2, 1), pair(4, 2)];
     for translation in [
         RootTranslation::Scaled(None),
@@ -564,7 +563,7 @@ fn a_written_map_keeps_the_reasons_for_its_pairs() {
         JointMap::from_json(&library, source, target, Path::new("map.json"), json.as_bytes()).unwrap().pairs
     };
     let map = JointMap::by_names(&library, source, target).unwrap();
-    let reasons = |pairs: &[posse::JointPair]| pairs.iter().map(|pair| pair.by).collect::<Vec<_>>();
+    let reasons = |pairs: &[posse::retarget::JointPair]| pairs.iter().map(|pair| pair.by).collect::<Vec<_>>();
     let by_roles = vec![Role, Role, NormalizedName, Role, Role, Role, Role, Role, Role];
     assert_eq!(reasons(&map.pairs), by_roles);
     let json = map.to_json(&library);

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use glam::{DQuat, DVec3};
-use posse::{
-    Clip, ClipId, Curve, Error, Event, Expression, Interpolation, Joint, JointMap, Library, MirrorMap, MirrorRemark,
-    Mirroring, RetargetOptions, RootMotion, RootRotation, Skeleton, SkeletonId, Target, Track, TrackMethod, demo,
-    import, mirrored_name,
-};
+use posse::curves::{Curve, Interpolation, Target, Track};
+use posse::events::Event;
+use posse::retarget::{JointMap, MirrorMap, MirrorRemark, Mirroring, RetargetOptions, TrackMethod, mirrored_name};
+use posse::rig::Expression;
+use posse::root_motion::{RootMotion, RootRotation};
+use posse::{Clip, ClipId, Error, Joint, Library, Skeleton, SkeletonId, demo, import};
 
 use super::rigs::{Dice, add, angle, joint, model_pose};
 use crate::support::build::{curve, degrees, pose_at};

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use glam::DQuat;
+use posse::curves::{Interpolation, Target, Track};
 use posse::export::gltf::VrmAnimation;
 use posse::import::gltf;
-use posse::{
-    Clip, ClipId, DropReason, Expression, ExpressionOverride, Interpolation, Joint, JointMap, Library, MorphBind,
-    Reference, RetargetOptions, RetargetWarning, Retargeting, Skeleton, Target, Track, TrackMethod, demo,
-};
+use posse::retarget::{DropReason, JointMap, RetargetOptions, RetargetWarning, Retargeting, TrackMethod};
+use posse::rig::{Expression, ExpressionOverride, MorphBind};
+use posse::{Clip, ClipId, Joint, Library, Reference, Skeleton, demo};
 
 use super::rigs::joint;
 use super::written::parts;

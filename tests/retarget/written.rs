@@ -4,11 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
+use posse::curves::{Curve, CurveEasing, Easing, Extrapolation, Interpolation, Target, Timeline, Track};
+use posse::events::Event;
 use posse::export::gltf::Document;
-use posse::{
-    Clip, Curve, CurveEasing, Easing, Error, Event, Extrapolation, Interpolation, Joint, Library, Target, Timeline,
-    Track, demo, import,
-};
+use posse::{Clip, Error, Joint, Library, demo, import};
 use serde_json::{Value, json};
 
 use super::rigs::{angle, joint, model_pose};
@@ -279,8 +278,8 @@ fn an_animated_node_with_a_matrix_gets_its_parts() {
     );
     let spin = curve(Interpolation::Step, 4, &[0.0], &degrees(DVec3::Y, 40.0).to_array());
     let clip = library.add_clip(Clip::new(None, source, vec![Track::new(Target::Rotation(0), spin)])).unwrap();
-    let map = posse::JointMap::by_names(&library, source, asset.skeleton).unwrap();
-    let made = library.retarget(&[clip], &map, &posse::RetargetOptions::default()).unwrap().clips[0].clip;
+    let map = posse::retarget::JointMap::by_names(&library, source, asset.skeleton).unwrap();
+    let made = library.retarget(&[clip], &map, &posse::retarget::RetargetOptions::default()).unwrap().clips[0].clip;
     let mut document = Document::from_slice(Path::new("x.glb"), &file.glb(), None).unwrap();
     document.add_clip(&library, made).unwrap();
     let (json, _) = parts(&document.to_glb().unwrap());

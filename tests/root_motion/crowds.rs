@@ -3,10 +3,8 @@
 use std::path::Path;
 
 use glam::{DAffine3, DQuat};
-use posse::{
-    Crowd, Evaluator, Library, Outputs, Playback, Pose, Reference, RootMotion, RootRotation, Step, Ticks, WrapMode,
-    contract,
-};
+use posse::root_motion::{RootMotion, RootRotation};
+use posse::{Crowd, Evaluator, Library, Outputs, Playback, Pose, Reference, Step, Ticks, WrapMode, contract};
 
 use super::{YAW, curving, layer, playing, step};
 use crate::support::assert_close::{assert_close, assert_rotation, assert_vector};
@@ -19,14 +17,14 @@ fn a_buffer_holds_the_root_motion_of_a_batch() {
     let (library, clip) = curving();
     let mut crowd = Crowd::new();
     for instance in 0..150 {
-        let playback = Playback::looping(Ticks::from_seconds(f64::from(instance) / 8.0), 1.0);
+        let playback = Playback::looping(f64::from(instance) / 8.0, 1.0);
         crowd.push(library.clip(clip).skeleton, &[layer(clip, playback)]).unwrap();
     }
     let mut engine = gpu_engine(&library).unwrap();
     let outputs = Outputs { root_motion: true, ..Outputs::NONE };
-    let with_motion = posse::GpuCrowd::new(engine.library(), &crowd, outputs).unwrap();
+    let with_motion = posse::gpu::GpuCrowd::new(engine.library(), &crowd, outputs).unwrap();
     assert_eq!(with_motion.batches()[0].root_motion().unwrap().size(), 150 * 32);
-    let without_motion = posse::GpuCrowd::new(engine.library(), &crowd, Outputs::SKIN).unwrap();
+    let without_motion = posse::gpu::GpuCrowd::new(engine.library(), &crowd, Outputs::SKIN).unwrap();
     assert!(without_motion.batches()[0].root_motion().is_none());
     // The last instance is beyond the first two workgroups. It begins at 0.375 of the way and ends at (1, 0, 0.625).
     let poses = posse::Evaluator::evaluate_step(&mut engine, &crowd, step(0.0, 2.0), outputs).unwrap();

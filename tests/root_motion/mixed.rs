@@ -1,10 +1,9 @@
 //! Root motion is removed from the pose, and the root motion of several layers is blended like their poses.
 
 use glam::{DQuat, DVec3};
-use posse::{
-    AdditiveReference, Crowd, Fade, FadeShape, Layer, LayerMode, LayerTime, Mask, Outputs, RootMotion, RootRotation,
-    Ticks, WrapMode,
-};
+use posse::root_motion::{RootMotion, RootRotation};
+use posse::transitions::{Fade, FadeShape};
+use posse::{AdditiveReference, Crowd, Layer, LayerMode, LayerTime, Mask, Outputs, Ticks, WrapMode};
 
 use super::{
     ALONG, Cases, YAW, add, check, curving, layer, playing, rig, rotation_track, step, translation_track, walk,

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use glam::DVec3;
+use posse::curves::{Curve, Interpolation, Target, Timeline, Track};
 use posse::low_level::record::{ClipRecord, TimelineRecord};
-use posse::{
-    Clip, ClipId, Crowd, Curve, Interpolation, Joint, Layer, LayerTime, Library, Outputs, PackedLibrary, Reference,
-    SkeletonId, Target, Ticks, Timeline, Track, contract,
-};
+use posse::packed::PackedLibrary;
+use posse::{Clip, ClipId, Crowd, Joint, Layer, LayerTime, Library, Outputs, Reference, SkeletonId, Ticks, contract};
 
 use super::{add, joint};
 use crate::support::build::{curve, degrees, pose_at};

@@ -1,9 +1,10 @@
 //! Rigs with uniform scales, which can use dual quaternions, and the errors for other rigs.
 
 use glam::{DAffine3, DMat3, DVec3};
+use posse::curves::{Curve, Interpolation, Target, Track};
 use posse::{
-    Clip, ClipId, Crowd, Curve, Evaluator, Interpolation, Joint, Layer, LayerTime, Library, Outputs, Reference, Skin,
-    SkinFormat, Target, Ticks, Track, Transform, contract,
+    Clip, ClipId, Crowd, Evaluator, Joint, Layer, LayerTime, Library, Outputs, Reference, Skin, SkinFormat, Ticks,
+    Transform, contract,
 };
 
 use super::rest_pose_crowd;

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
+use posse::curves::{Curve, Interpolation, Target, Timeline, Track};
 use posse::{
-    Clip, ClipId, Crowd, Curve, Evaluator, Interpolation, Joint, Layer, LayerTime, Library, Outputs, Pose, Skeleton,
-    SkeletonId, Target, Ticks, Timeline, Track, Transform,
+    Clip, ClipId, Crowd, Evaluator, Joint, Layer, LayerTime, Library, Outputs, Pose, Skeleton, SkeletonId, Ticks,
+    Transform,
 };
 
 /// A joint at an offset from its parent.

@@ -1,7 +1,6 @@
 use glam::{DAffine3, DVec3};
-use posse::{
-    ClipId, CompressedLibrary, Crowd, ErrorBound, Evaluator, Layer, LayerTime, Library, Outputs, Reference, Ticks,
-};
+use posse::compress::{CompressedLibrary, ErrorBound};
+use posse::{ClipId, Crowd, Evaluator, Layer, LayerTime, Library, Outputs, Reference, Ticks};
 
 /// The largest distance of a joint from the origin in the rest pose, computed by the reference; 1 if it is 0.
 pub fn size(library: &Library, clip: ClipId) -> f64 {

@@ -2,7 +2,11 @@
 
 use std::sync::Once;
 
-use posse::{CompressedLibrary, CpuEngine, Evaluator, GpuContext, InstructionSet, Library, PackedLibrary, Reference};
+use posse::compress::CompressedLibrary;
+use posse::cpu::{CpuEngine, InstructionSet};
+use posse::gpu::GpuContext;
+use posse::packed::PackedLibrary;
+use posse::{Evaluator, Library, Reference};
 
 use crate::support::gpu_library::{gpu, gpu_engine_for};
 use crate::support::skip::report_skipped;

@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use posse::{AdapterKind, Error, GpuContext, GpuEngine, GpuLibrary, Library, PackedLibrary};
+use posse::gpu::{AdapterKind, GpuContext, GpuEngine, GpuLibrary};
+use posse::packed::PackedLibrary;
+use posse::{Error, Library};
 
 /// The GPU of the tests: hardware if there is some, otherwise a software renderer. Without either, this fails with a
 /// message that names the package to install.
@@ -25,7 +27,7 @@ pub fn gpu_library_on(gpu: &GpuContext, packed: PackedLibrary) -> Result<GpuLibr
         match all.iter().find(|first| *first.gpu().device == gpu.device) {
             Some(first) => first.clone(),
             None => {
-                let first = Arc::new(GpuLibrary::new(gpu, PackedLibrary::new(&Library::new())?)?);
+                let first = Arc::new(GpuLibrary::new(gpu, &Library::new())?);
                 all.push(first.clone());
                 first
             }

@@ -17,6 +17,8 @@ pub mod gltf_builder;
 pub mod gpu_library;
 /// npz files.
 pub mod npz;
+/// Refusals of crowds that change in place.
+pub mod refusal;
 pub mod scenes;
 pub mod skip;
 /// A BVH file of a walk.

@@ -1,9 +1,9 @@
 //! Plays whose seconds of the clip fall on the end of a pass by decimal numbers, but beside it by their `f64`.
 
-use posse::{
-    Clip, Crowd, Event, Interpolation, Joint, Layer, LayerTime, Library, Occurrence, Outputs, Playback, RootMotion,
-    RootRotation, SkeletonId, Step, Target, Ticks, Track, WrapMode,
-};
+use posse::curves::{Interpolation, Target, Track};
+use posse::events::{Event, Occurrence};
+use posse::root_motion::{RootMotion, RootRotation};
+use posse::{Clip, Crowd, Joint, Layer, LayerTime, Library, Outputs, Playback, SkeletonId, Step, Ticks, WrapMode};
 
 use crate::support::build::{curve, library};
 use crate::support::each_engine::each_engine;
@@ -30,7 +30,7 @@ fn stepping(library: &mut Library, skeleton: SkeletonId, part: [f64; 2]) -> Laye
         events: [start, end].map(|time| Event { time, ..Event::default() }).to_vec(),
         ..Clip::new(None, skeleton, vec![track])
     };
-    let playback = Playback { range: Some(part), ..Playback::looping(NOW, 1.0) };
+    let playback = Playback { range: Some(part), ..Playback::new(WrapMode::Loop, NOW, 1.0) };
     Layer::new(library.add_clip(clip).unwrap(), LayerTime::Playing(playback))
 }
 

@@ -1,4 +1,4 @@
-use posse::clip_time;
+use posse::playback::clip_time;
 use posse::{Crowd, Layer, LayerTime, Outputs, Playback, Ticks, WrapMode};
 
 use super::{Clock, check, clock};
@@ -100,7 +100,7 @@ fn rate_changes_that_no_start_can_express_are_refused() {
         assert_eq!(play(wrap, 10.5, 1.0).with_rate_from(CHANGE, -1.0), Some(play(wrap, 10.5, -1.0)));
     }
     // Ticks at the ends of the clock.
-    let first = Playback::looping(Ticks(i64::MIN), 1.0);
+    let first = Playback::new(WrapMode::Loop, Ticks(i64::MIN), 1.0);
     assert_eq!(first.with_rate_from(Ticks(i64::MAX), 1.0), None);
     assert_eq!(first.delayed(Ticks(-1)), first);
 }

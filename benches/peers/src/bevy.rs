@@ -17,7 +17,8 @@ use bevy_time::Time;
 use bevy_transform::components::{GlobalTransform, Transform};
 use bevy_transform::{TransformPlugin, TransformSystems};
 use glam::{DAffine3, DMat4, DQuat, DVec3};
-use posse::{Curve, Error, Pose, Target};
+use posse::curves::{Curve, Target};
+use posse::{Error, Pose};
 
 use crate::scene::{Contender, FRAME, Scene, Workload};
 

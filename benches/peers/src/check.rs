@@ -71,7 +71,8 @@ fn numbers(pose: &Pose, expected: &Pose) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use glam::{DAffine3, DQuat, DVec3};
-    use posse::{InstructionSet, Transform};
+    use posse::Transform;
+    use posse::cpu::InstructionSet;
 
     use super::*;
     use crate::{

@@ -1,9 +1,9 @@
 //! The CPU engine of posse.
 
-use posse::{
-    CompressedLibrary, CpuCrowd, CpuEngine, Error, ErrorBound, InstructionSet, Length, Library, Outputs, PackedLibrary,
-    Pose, Ticks,
-};
+use posse::compress::{CompressedLibrary, ErrorBound, Length};
+use posse::cpu::{CpuCrowd, CpuEngine, InstructionSet};
+use posse::packed::PackedLibrary;
+use posse::{Error, Library, Outputs, Pose, Ticks};
 
 use crate::scene::{Contender, FRAME, Scene, Workload};
 

@@ -1,6 +1,7 @@
 //! The GPU engine of posse: recording, submission and waiting, without reading back.
 
-use posse::{Error, GpuContext, GpuCrowd, GpuEngine, Outputs, Pose, Ticks};
+use posse::gpu::{GpuContext, GpuCrowd, GpuEngine};
+use posse::{Error, Outputs, Pose, Ticks};
 
 use crate::scene::{Contender, FRAME, Scene, Workload};
 

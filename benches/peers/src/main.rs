@@ -32,7 +32,10 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use posse::{AdapterKind, Error, GpuContext, InstructionSet, PackedLibrary};
+use posse::Error;
+use posse::cpu::InstructionSet;
+use posse::gpu::{AdapterKind, GpuContext};
+use posse::packed::PackedLibrary;
 
 use self::bevy::Bevy;
 use self::cpu::Cpu;

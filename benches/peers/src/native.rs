@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use glam::{DAffine3, DMat4, DQuat, DVec3};
-use posse::{ClipId, Error, Pose, Target, Transform};
+use posse::curves::Target;
+use posse::{ClipId, Error, Pose, Transform};
 
 use crate::scene::{Contender, FRAME, Scene, Workload};
 

@@ -8,7 +8,8 @@
 use std::sync::Arc;
 
 use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Quat, Vec3A};
-use posse::{ClipId, Curve, Error, Pose, Target, Timeline, Transform};
+use posse::curves::{Curve, Target, Timeline};
+use posse::{ClipId, Error, Pose, Transform};
 
 use crate::scene::{ADDITIVE_WEIGHT, Contender, FRAME, Scene, Workload};
 

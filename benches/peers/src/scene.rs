@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use posse::curves::{Curve, Interpolation, Target};
 use posse::import::gltf;
 use posse::{
-    AdditiveReference, ClipId, Crowd, Curve, Error, Interpolation, Layer, LayerMode, LayerTime, Library, Outputs,
-    Playback, Pose, SkeletonId, Skin, Target, Ticks, demo,
+    AdditiveReference, ClipId, Crowd, Error, Layer, LayerMode, LayerTime, Library, Outputs, Playback, Pose, SkeletonId,
+    Skin, Ticks, WrapMode, demo,
 };
 
 /// The duration of a frame.
@@ -210,7 +211,8 @@ impl Scene {
     pub fn crowd(&self, workload: Workload, instances: impl Iterator<Item = usize>) -> Result<Crowd, Error> {
         let mut crowd = Crowd::new();
         for instance in instances {
-            let [first, second] = self.phases(workload, instance).map(|phase| Playback::looping(Ticks(-phase.0), 1.0));
+            let [first, second] =
+                self.phases(workload, instance).map(|phase| Playback::new(WrapMode::Loop, Ticks(-phase.0), 1.0));
             let layer = |clip, playback| Layer::new(clip, LayerTime::Playing(playback));
             let layers = match workload {
                 Workload::Mixed => {

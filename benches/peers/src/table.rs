@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use posse::{GpuContext, InstructionSet, Ticks};
+use posse::Ticks;
+use posse::cpu::InstructionSet;
+use posse::gpu::GpuContext;
 use serde_json::{Value, json};
 
 use crate::bevy::Bevy;

@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
+use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuEngine, GpuLibrary};
+use posse::parameters::{Knots, KnotsId, Parameter, WeightDriver};
+use posse::transitions::{Fade, FadeShape, NewTransition};
 use posse::{
-    AdapterKind, AdditiveReference, ClipId, Crowd, CrowdOptions, Error, Evaluator, Fade, FadeShape, GpuContext,
-    GpuCrowd, GpuEngine, GpuLibrary, Knots, KnotsId, Layer, LayerMode, LayerTime, LayersOutcome, Library, Mixing,
-    NewTransition, Outputs, Parameter, Playback, Poses, Reference, Ticks, WeightDriver, WrapMode, contract, demo,
+    AdditiveReference, ClipId, Crowd, CrowdOptions, Error, Evaluator, Layer, LayerMode, LayerTime, Library, Mixing,
+    Outputs, Playback, Poses, Reference, Refusal, Ticks, WrapMode, contract, demo,
 };
 
 use crate::record::{Changes, Clock, FrameTime};
@@ -105,21 +107,24 @@ impl ChangingCrowd {
         let index = random.index(SQUADS);
         let squad = &mut self.squads[index];
         let instance = random.index(squad.crowd.len());
-        replaced(squad.set_layers(library, instance, &layers.random(random, now))?)?;
-        replaced(squad.set_parameters(random.index(squad.crowd.len()), parameters(random)?, now)?)?;
+        squad.set_layers(library, instance, &layers.random(random, now))?;
+        squad.set_parameters(random.index(squad.crowd.len()), parameters(random)?, now)?;
         self.changes.layers += 1;
         self.changes.parameters += 1;
         if self.frames.is_multiple_of(TRANSITION) {
             let layers = layers.random(random, now);
             let new = NewTransition::new(random.index(squad.crowd.len()), &layers, now);
-            match squad.begin_transition(library, &contents.library, &new)? {
-                LayersOutcome::Replaced => self.changes.transitions += 1,
-                LayersOutcome::MoreTransitions { .. } => self.changes.refused += 1,
-                refusal => replaced(refusal)?,
+            // All other changes are within the capacity.
+            match squad.begin_transition(library, &contents.library, &new) {
+                Err(Error::Refused(Refusal::MoreTransitions { .. })) => self.changes.refused += 1,
+                begun => {
+                    begun?;
+                    self.changes.transitions += 1;
+                }
             }
         }
         if self.frames.is_multiple_of(ALL_LAYERS) {
-            replaced(squad.set_all_layers(library, || layers.random(random, now))?)?;
+            squad.set_all_layers(library, || layers.random(random, now))?;
             self.changes.layers += squad.crowd.len() as u64;
         }
         if self.frames.is_multiple_of(JOIN) {
@@ -165,15 +170,6 @@ impl ChangingCrowd {
     }
 }
 
-/// An error for a refusal within the capacity.
-fn replaced(outcome: LayersOutcome) -> Result<(), Error> {
-    if outcome.is_replaced() {
-        Ok(())
-    } else {
-        Err(Error::Device(format!("a change of the crowd was refused, though it is within the capacity: {outcome}")))
-    }
-}
-
 /// A part of the crowd: its instances on the GPU, and the same instances for the reference.
 struct Squad {
     /// The instances, as the reference poses them.
@@ -193,17 +189,13 @@ impl Squad {
     }
 
     /// Gives an instance other layers.
-    fn set_layers(&mut self, on_gpu: &GpuLibrary, instance: usize, layers: &[Layer]) -> Result<LayersOutcome, Error> {
+    fn set_layers(&mut self, on_gpu: &GpuLibrary, instance: usize, layers: &[Layer]) -> Result<(), Error> {
         self.crowd.set(instance, self.crowd.skeleton(instance), layers)?;
         self.on_gpu.set_instance(on_gpu, instance, layers)
     }
 
     /// Gives all instances other layers.
-    fn set_all_layers(
-        &mut self,
-        on_gpu: &GpuLibrary,
-        mut layers: impl FnMut() -> Vec<Layer>,
-    ) -> Result<LayersOutcome, Error> {
+    fn set_all_layers(&mut self, on_gpu: &GpuLibrary, mut layers: impl FnMut() -> Vec<Layer>) -> Result<(), Error> {
         for instance in 0..self.crowd.len() {
             self.crowd.set(instance, self.crowd.skeleton(instance), &layers())?;
         }
@@ -211,22 +203,12 @@ impl Squad {
     }
 
     /// Begins a transition of an instance to other layers. It is refused while the capacity for transitions is used up.
-    fn begin_transition(
-        &mut self,
-        on_gpu: &GpuLibrary,
-        library: &Library,
-        new: &NewTransition,
-    ) -> Result<LayersOutcome, Error> {
+    fn begin_transition(&mut self, on_gpu: &GpuLibrary, library: &Library, new: &NewTransition) -> Result<(), Error> {
         self.on_gpu.transition(on_gpu, library, &mut self.crowd, new)
     }
 
     /// Gives an instance other parameters.
-    fn set_parameters(
-        &mut self,
-        instance: usize,
-        parameters: Vec<Parameter>,
-        now: Ticks,
-    ) -> Result<LayersOutcome, Error> {
+    fn set_parameters(&mut self, instance: usize, parameters: Vec<Parameter>, now: Ticks) -> Result<(), Error> {
         self.crowd.set_parameters(instance, parameters)?;
         self.on_gpu.set_parameters(instance, &self.parameters(instance, now))
     }
@@ -269,7 +251,7 @@ impl Layers {
             LayerTime::Phase { parameter: random.index(PARAMETERS), wrap: WrapMode::Loop }
         } else {
             let start = now - Ticks::from_seconds(random.within(0.0..60.0));
-            LayerTime::Playing(Playback::looping(start, random.within(-2.0..2.0)))
+            LayerTime::Playing(Playback::new(WrapMode::Loop, start, random.within(-2.0..2.0)))
         };
         let length = Ticks::from_seconds(random.within(0.1..2.0));
         let fade = Fade { start: now, length, shape: FadeShape::Smooth };

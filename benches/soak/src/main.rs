@@ -31,7 +31,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 use clap::Parser;
-use posse::{Error, GpuEngine};
+use posse::Error;
+use posse::gpu::GpuEngine;
 use serde_json::{Value, json};
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 

@@ -14,7 +14,8 @@ use bevy::mesh::{Indices, PrimitiveTopology, VertexAttributeValues};
 use bevy::prelude::*;
 use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat};
 use bevy::render::storage::ShaderBuffer;
-use bevy_posse::posse::{Event, LayerMode, Mask, Ticks, demo};
+use bevy_posse::posse::events::Event;
+use bevy_posse::posse::{LayerMode, Mask, Ticks, demo};
 use bevy_posse::{ClipEvent, ClipEvents, ClipLayer, CrowdRig, Posse, PossePlugin, PosseSystems, RigPart, crowd_mesh};
 
 #[path = "headless/mod.rs"]
@@ -113,7 +114,7 @@ fn spawn(world: &mut World, count: usize) -> Outcome<()> {
 }
 
 /// The mesh of a body, with the colours of skin, hair and shirt.
-fn mesh(body: &posse::export::gltf::Body, [skin, hair, shirt]: [Vec3; 3]) -> Mesh {
+fn mesh(body: &posse::export::gltf::HumanMesh, [skin, hair, shirt]: [Vec3; 3]) -> Mesh {
     let colour = |[hairs, shirts, shorts, shoes]: [f32; 4]| {
         let rest = 1.0 - hairs - shirts - shorts - shoes;
         let cloth = shirts * shirt + shorts * 0.25 * shirt + Vec3::splat(0.02 * shoes);

@@ -2,7 +2,9 @@
 
 use bevy::asset::AssetId;
 use bevy::prelude::*;
-use posse::{Crowd, Error, Goal, Layer, Library, Parameter, SkeletonId, Ticks};
+use posse::ik::Goal;
+use posse::parameters::Parameter;
+use posse::{Crowd, Error, Layer, Library, SkeletonId, Ticks};
 
 use crate::character::LayerTransition;
 use crate::rig::CrowdRig;

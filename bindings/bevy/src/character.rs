@@ -1,7 +1,8 @@
 //! Characters.
 
 use bevy::prelude::*;
-use posse::{Layer, NewTransition, Ticks, TransitionKind};
+use posse::transitions::{NewTransition, TransitionKind};
+use posse::{Layer, Ticks};
 
 use crate::clip_layer::ClipLayer;
 use crate::rig::CrowdRig;
@@ -39,9 +40,10 @@ impl Posse {
 /// it shows, and the layers of before are not played any more. Without this component, the pose jumps.
 #[derive(Component, Debug, Clone, Copy, PartialEq)]
 pub struct LayerTransition {
-    /// The kind of the decay; inertial by default.
+    /// The kind of the decay; inertialization by default.
     pub kind: TransitionKind,
-    /// The pace of the decay in seconds, more than 0: as `half_life` of [`posse::Transition`]; 0.1 by default.
+    /// The pace of the decay in seconds, more than 0: as `half_life` of [`posse::transitions::Transition`]; 0.1 by
+    /// default.
     pub half_life: f64,
 }
 

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use posse::{ClipId, Fade, FadeShape, Layer, LayerMode, LayerTime, Library, Playback, SkeletonId, Ticks, WeightDriver};
+use posse::parameters::WeightDriver;
+use posse::transitions::{Fade, FadeShape};
+use posse::{ClipId, Layer, LayerMode, LayerTime, Library, Playback, SkeletonId, Ticks};
 
 /// A clip at work on a character: as [`posse::Layer`], but with the names of the clip and the mask. Names stay valid
 /// when the file of the rig changes.
@@ -56,7 +58,7 @@ impl ClipLayer {
 
     /// A layer that plays the whole clip repeatedly at its authored speed, as if it had played since tick 0.
     pub fn looping(clip: impl Into<Arc<str>>) -> Self {
-        Self::new(clip, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)))
+        Self::new(clip, LayerTime::Playing(Playback::looping(0.0, 1.0)))
     }
 
     /// The same layer with another start of its play. A fixed time, or one that follows from something else, stays as

@@ -35,12 +35,12 @@ pub struct ClipEvent {
 const MAX_EVENTS: usize = 4096;
 
 /// The characters of a library that ask for events, as instances of a crowd.
-struct Group<'a> {
+struct EventListeners<'a> {
     slots: Vec<(Entity, &'a Slot)>,
     crowd: Crowd,
 }
 
-impl Group<'_> {
+impl EventListeners<'_> {
     fn library(&self) -> &Arc<Library> {
         &self.slots[0].1.library
     }
@@ -53,11 +53,11 @@ pub(crate) fn send_events(
     rigs: Res<Assets<CrowdRig>>,
     mut messages: MessageWriter<ClipEvent>,
 ) {
-    let mut groups: Vec<Group> = Vec::new();
+    let mut groups: Vec<EventListeners> = Vec::new();
     for (entity, slot) in characters.iter().filter(|(_, slot)| rigs.contains(slot.rig)) {
         let group = match groups.iter().position(|group| Arc::ptr_eq(group.library(), &slot.library)) {
             Some(index) => &mut groups[index],
-            None => groups.push_mut(Group { slots: Vec::new(), crowd: Crowd::new() }),
+            None => groups.push_mut(EventListeners { slots: Vec::new(), crowd: Crowd::new() }),
         };
         group.slots.push((entity, slot));
         group.crowd.push_copy(&slot.alone, 0);

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use bevy::prelude::*;
-use posse::{Goal, GoalTarget, GoalWeight, Library, SkeletonId};
+use posse::ik::{Goal, GoalTarget, GoalWeight};
+use posse::{Library, SkeletonId};
 
 use crate::clip_layer::missing;
 
@@ -16,7 +17,8 @@ use crate::clip_layer::missing;
 /// # Examples
 /// ```
 /// use bevy::prelude::*;
-/// use bevy_posse::posse::{Chain, ChainKind, Error, GoalTarget};
+/// use bevy_posse::posse::Error;
+/// use bevy_posse::posse::ik::{Chain, ChainKind, GoalTarget};
 /// use bevy_posse::{ChainGoal, ChainGoals, CrowdRig};
 ///
 /// /// Gives the characters of a rig an arm that can reach.
@@ -43,7 +45,7 @@ use crate::clip_layer::missing;
 #[derive(Component, Debug, Clone, Default, PartialEq)]
 pub struct ChainGoals(pub Vec<ChainGoal>);
 
-/// A goal of a character: as [`posse::Goal`], but with the name of the chain.
+/// A goal of a character: as [`posse::ik::Goal`], but with the name of the chain.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChainGoal {
     /// The name of the chain.

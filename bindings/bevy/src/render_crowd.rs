@@ -9,10 +9,10 @@ use bevy::render::render_asset::RenderAssets;
 use bevy::render::render_resource::Buffer;
 use bevy::render::renderer::{RenderContext, RenderDevice, RenderQueue};
 use bevy::render::storage::{GpuShaderBuffer, RenderChangedShaderBuffers};
-use posse::{
-    Crowd, CrowdOptions, Error, Goal, GpuCrowd, GpuLibrary, LayersOutcome, Library, Mixing, Outputs, PackedLibrary,
-    SkeletonId, Step, Ticks,
-};
+use posse::gpu::{GpuCrowd, GpuLibrary};
+use posse::ik::Goal;
+use posse::packed::PackedLibrary;
+use posse::{Crowd, CrowdOptions, Error, Library, Mixing, Outputs, Refusal, SkeletonId, Step, Ticks};
 
 use crate::change::Change;
 use crate::material::CrowdSkinning;
@@ -120,7 +120,7 @@ impl RenderCrowd {
             if !is_whole {
                 return Ok(());
             }
-            if gpu.crowd.set_layers(&gpu.library, &self.crowd.at(now))?.is_replaced() {
+            if fits(gpu.crowd.set_layers(&gpu.library, &self.crowd.at(now)))? {
                 let room = gpu.crowd.parameter_count();
                 let values = |instance| self.crowd.parameter_values(instance, now).0.into_iter().take(room);
                 return gpu.crowd.set_all_parameters(&(0..count).flat_map(values).collect::<Vec<_>>());
@@ -149,25 +149,26 @@ impl RenderCrowd {
         match change.transition.filter(|_| !change.is_new && self.crowd.layers(slot) != change.layers) {
             Some(transition) => {
                 let new = transition.begin(slot, &change.layers, now);
-                let outcome = gpu.crowd.transition(&gpu.library, &self.library, &mut self.crowd, &new)?;
-                if let LayersOutcome::MoreTransitions { room, .. } = outcome {
-                    self.room.transitions = (2 * room).max(16);
+                let begun = gpu.crowd.transition(&gpu.library, &self.library, &mut self.crowd, &new);
+                if let Err(Error::Refused(Refusal::MoreTransitions { capacity, .. })) = begun {
+                    self.room.transitions = (2 * capacity).max(16);
                 }
+                fits(begun)?;
                 // A transition that has begun leaves only the parameters to change.
                 change.apply(&self.library, &mut self.crowd, slot, now)?;
             }
             None => {
                 if change.apply(&self.library, &mut self.crowd, slot, now)? {
-                    let _ = gpu.crowd.set_instance(&gpu.library, slot, self.crowd.layers(slot))?;
+                    fits(gpu.crowd.set_instance(&gpu.library, slot, self.crowd.layers(slot)))?;
                 }
             }
         }
         // All parameters, so that those of before do not stay.
         let mut values = change.parameters.clone();
         values.resize(gpu.crowd.parameter_count(), 0.0);
-        let _ = gpu.crowd.set_parameters(slot, &values)?;
+        fits(gpu.crowd.set_parameters(slot, &values))?;
         if self.room.goals > 0 {
-            let _ = gpu.crowd.set_goals(&gpu.library, slot, &change.goals)?;
+            fits(gpu.crowd.set_goals(&gpu.library, slot, &change.goals))?;
         }
         Ok(())
     }
@@ -176,7 +177,7 @@ impl RenderCrowd {
     fn upload(&mut self, now: Ticks, device: &RenderDevice, queue: &RenderQueue) -> Result<(), Error> {
         let library = match self.gpu.take() {
             Some(gpu) => gpu.library,
-            None => GpuLibrary::new((device.wgpu_device(), &**queue), (*self.packed).clone())?,
+            None => GpuLibrary::from_packed((device.wgpu_device(), &**queue), (*self.packed).clone())?,
         };
         let weights = self.library.skeleton(self.skeleton).weight_count() > 0;
         let outputs = Outputs { weights, ..Outputs::SKIN };
@@ -272,5 +273,13 @@ pub(crate) fn pose(mut crowds: ResMut<RenderCrowds>, mut context: RenderContext)
         if let Some(weights) = &gpu.weights {
             weights.show(encoder, step);
         }
+    }
+}
+
+/// False for a change that the crowd refuses because it was made without the capacity: the next upload makes room.
+fn fits(change: Result<(), Error>) -> Result<bool, Error> {
+    match change {
+        Err(Error::Refused(_)) => Ok(false),
+        other => other.map(|()| true),
     }
 }

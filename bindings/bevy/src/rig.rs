@@ -7,7 +7,8 @@ use bevy::gltf::Gltf;
 use bevy::platform::collections::HashMap;
 use bevy::prelude::*;
 use bevy::render::storage::ShaderBuffer;
-use posse::{ClipId, Error, Library, PackedLibrary, SkeletonId, SkinId};
+use posse::packed::PackedLibrary;
+use posse::{ClipId, Error, Library, SkeletonId, SkinId};
 
 use crate::material::{CrowdMaterial, CrowdSkinning, placeholder};
 

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use bevy::prelude::*;
-use posse::{Crowd, Evaluator, LayerTime, Motion, Outputs, Parameter, Reference, Step, Ticks};
+use posse::parameters::Parameter;
+use posse::root_motion::Motion;
+use posse::{Crowd, Evaluator, LayerTime, Outputs, Reference, Step, Ticks};
 
 use crate::character::Posse;
 use crate::clock::CrowdClock;
@@ -13,9 +15,9 @@ use crate::slots::Slot;
 /// A character that its clips move: in each frame, its `Transform` makes the movement that its layers have in the root
 /// joint.
 ///
-/// Which joint that is, clips say ([`posse::RootMotion`]): [`CrowdRig::edit`](crate::CrowdRig::edit) sets it in clips
-/// from a file. Without this component, such a clip plays on the spot. The CPU computes the movement, for these
-/// characters alone.
+/// Which joint that is, clips say ([`posse::root_motion::RootMotion`]): [`CrowdRig::edit`](crate::CrowdRig::edit) sets
+/// it in clips from a file. Without this component, such a clip plays on the spot. The CPU computes the movement, for
+/// these characters alone.
 ///
 /// A frame in which layers change still moves the character by the layers of before. A layer whose time is a parameter
 /// moves it by the change of the parameter, which therefore counts on beyond 1, also while the clock stands, as long as
@@ -25,7 +27,8 @@ use crate::slots::Slot;
 /// ```
 /// use bevy::prelude::*;
 /// use bevy_posse::CrowdRig;
-/// use bevy_posse::posse::{Error, RootMotion};
+/// use bevy_posse::posse::Error;
+/// use bevy_posse::posse::root_motion::RootMotion;
 ///
 /// /// Takes the movement over the ground out of the clip `Walk`, whose root is the first joint.
 /// fn walk_ahead(rig: &mut CrowdRig) -> Result<(), Error> {

@@ -40,11 +40,11 @@ pub(crate) struct Seen {
 
 /// The views of a frame.
 #[derive(Debug, Default)]
-pub(crate) struct Views(Vec<View>);
+pub(crate) struct Views(Vec<CameraView>);
 
 /// The view of a camera, of a cascade of the sun, or of another light.
 #[derive(Debug)]
-struct View {
+struct CameraView {
     region: Region,
     layers: RenderLayers,
     is_light: bool,
@@ -89,7 +89,7 @@ impl Viewers<'_, '_> {
 
 impl Views {
     fn push(&mut self, region: Region, layers: Option<&RenderLayers>, is_light: bool) {
-        self.0.push(View { region, layers: layers.cloned().unwrap_or_default(), is_light });
+        self.0.push(CameraView { region, layers: layers.cloned().unwrap_or_default(), is_light });
     }
 
     /// True if a view can show the character, or its shadow. Bevy answers this itself for characters that it culls on

@@ -1,12 +1,14 @@
 //! A crowd in chunks, which threads of the caller pose.
 //!
-//! A chunk is a crowd of its own: neighbouring instances with their packed layers, behind a lock. A frame without changes
-//! allocates nothing. Changed layers of an instance are packed into the place of the old ones. If they need more room
-//! there, the chunk is packed again before its next pose, and no other.
+//! A chunk is a crowd of its own: neighbouring instances with their packed layers, behind a lock. A frame without
+//! changes allocates nothing. Changed layers of an instance are packed into the place of the old ones. If they need
+//! more room there, the chunk is packed again before its next pose, and no other.
 
 use std::sync::{Arc, Mutex, MutexGuard, RwLock, RwLockReadGuard};
 
-use posse::{CpuCrowd, CpuEngine, Layer, LayersOutcome, Outputs, Parameter, SkinFormat, Step, Ticks};
+use posse::cpu::{CpuCrowd, CpuEngine};
+use posse::parameters::Parameter;
+use posse::{Layer, Outputs, SkinFormat, Step, Ticks};
 
 use crate::error::{Error, Outcome};
 use crate::layer;
@@ -387,16 +389,12 @@ impl Chunk {
         posed.as_mut().ok_or_else(Error::poisoned)
     }
 
-    /// Packs the layers of an instance, which fit the library, into the place of those that it had, or leaves that to the
-    /// next pose if they need more room.
+    /// Packs the layers of an instance, which fit the library, into the place of those that it had, or leaves that to
+    /// the next pose if they need more room.
     fn pack_layers(&mut self, engine: &CpuEngine, place: usize) {
         let Self { instances, posed, .. } = self;
         let layers = instances.layers(place);
-        let is_replaced = match posed {
-            Some(posed) => posed.set_instance(engine, place, layers).is_ok_and(LayersOutcome::is_replaced),
-            None => false,
-        };
-        if !is_replaced {
+        if posed.as_mut().is_some_and(|posed| posed.set_instance(engine, place, layers).is_err()) {
             *posed = None;
         }
     }
@@ -421,7 +419,8 @@ impl Chunk {
         self.parameters.iter_mut().filter(|own| own.count > 0).for_each(|own| own.before = own.now);
     }
 
-    /// Gives an instance its present parameters, for the reference that takes the poses of a transition, and for queries.
+    /// Gives an instance its present parameters, for the reference that takes the poses of a transition, and for
+    /// queries.
     fn use_present_parameters(&mut self, place: usize) -> Outcome<()> {
         if let Some(own) = self.parameters.get(place).filter(|own| own.count > 0) {
             self.instances.set_parameters(place, own.constants(&own.now)?)?;

@@ -1,9 +1,9 @@
 //! Layers, transitions, chains and goals, from what C gives to those of the library.
 
-use posse::{
-    AdditiveReference, Chain, ChainKind, Fade, FadeShape, Goal, GoalTarget, GoalWeight, Layer, LayerMode, LayerTime,
-    NewTransition, Playback, Ticks, TransitionKind, WeightDriver, WrapMode,
-};
+use posse::ik::{Chain, ChainKind, Goal, GoalTarget, GoalWeight};
+use posse::parameters::WeightDriver;
+use posse::transitions::{Fade, FadeShape, NewTransition, TransitionKind};
+use posse::{AdditiveReference, Layer, LayerMode, LayerTime, Playback, Ticks, WrapMode};
 
 use crate::error::Outcome;
 use crate::numbers::{item, numbered};

@@ -3,9 +3,14 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use posse::binding::PropertyTracks;
+use posse::cpu::CpuEngine;
+use posse::import::Warning;
 use posse::import::bvh::LoadOptions as BvhOptions;
 use posse::import::{FileFormat, bvh, cocos, fbx, gltf, recognize};
-use posse::{BlendSpace, ClipId, CpuEngine, Knots, Mask, PropertyTracks, RootMotion, Skeleton, Warning};
+use posse::parameters::{BlendSpace, Knots};
+use posse::root_motion::RootMotion;
+use posse::{ClipId, Mask, Skeleton};
 
 use crate::error::{Error, Outcome};
 use crate::layer;

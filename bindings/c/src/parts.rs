@@ -1,6 +1,7 @@
 //! The items of a library, found by the indices of C.
 
-use posse::{BlendSpaceId, Clip, ClipId, KnotsId, Skeleton, SkeletonId};
+use posse::parameters::{BlendSpaceId, KnotsId};
+use posse::{Clip, ClipId, Skeleton, SkeletonId};
 
 use crate::error::{Error, Outcome};
 use crate::numbers::item;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use posse::Error;
 use posse::quality::{FootContacts, GroundLevel, MotionQuality, measured_fps};
 
-use crate::keys::Keys;
+use crate::keys::KeyStore;
 use crate::load::Collection;
 use crate::work;
 
@@ -24,10 +24,10 @@ impl ContactCache {
     /// up to this many threads; a file is read once for all of its clips.
     ///
     /// # Errors
-    /// Those of [`MotionQuality::of_clip`] and [`Keys::of_file`], and [`work::interrupted`].
+    /// Those of [`MotionQuality::of_clip`] and [`KeyStore::of_file`], and [`work::interrupted`].
     pub fn of_clips(
         &self,
-        keys: &Keys,
+        keys: &KeyStore,
         collection: &Collection,
         wanted: &[(usize, f64)],
         threads: usize,

@@ -4,14 +4,16 @@ use std::path::PathBuf;
 
 use numpy::PyArrayDyn;
 use posse::bake::ArrayKind;
+use posse::cpu::CpuEngine;
+use posse::import::Warning;
 use posse::import::crowd::{self, CrowdFile};
-use posse::{CpuEngine, Error as PosseError, Library, Warning};
+use posse::{Error as PosseError, Library};
 use pyo3::prelude::*;
 
 use crate::error::{Error, to_python};
 use crate::layout::{Layout, Request};
-use crate::library::{Times, borrow, slices_of};
-use crate::load::{Collection, Rig};
+use crate::library::{ClipTimes, borrow, slices_of};
+use crate::load::{Collection, LoadedRig};
 use crate::work::{self, Watch};
 
 /// The moments between two looks for signals.
@@ -47,7 +49,7 @@ impl Crowd {
                 warnings.extend(new);
             }
             for posed in &file.files {
-                rigs.push(Rig::new(&mut library, posed.asset.skeleton, posed.asset.joints.clone())?);
+                rigs.push(LoadedRig::new(&mut library, posed.asset.skeleton, posed.asset.joints.clone())?);
             }
             let engine = CpuEngine::with_threads(&library, 1)?;
             Ok(Self { collection: Collection { library, rigs, warnings, ..Collection::default() }, file, engine })
@@ -83,7 +85,7 @@ impl Crowd {
         py: Python<'_>,
         instance: usize,
         layout: PyRef<'_, Layout>,
-        times: Times<'_>,
+        times: ClipTimes<'_>,
         out: Vec<Bound<'_, PyArrayDyn<f32>>>,
     ) -> PyResult<()> {
         let layout = &layout.arrays;

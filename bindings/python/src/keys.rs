@@ -15,7 +15,7 @@ use crate::load::{Collection, ErrorPolicy};
 use crate::source::SourceFile;
 
 /// Where the keys of a collection are.
-pub enum Keys {
+pub enum KeyStore {
     /// In the files of its clips.
     Files(Box<KeyFiles>),
     /// In memory, because they were computed.
@@ -33,7 +33,7 @@ pub struct KeyFiles {
     sources: Vec<SourceFile>,
 }
 
-impl Keys {
+impl KeyStore {
     /// The keys of files that were read into a collection.
     pub fn of_files(paths: &[PathBuf], rest: Option<Proportions>, collection: &Collection) -> Self {
         let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());

@@ -8,18 +8,21 @@ use std::sync::atomic::AtomicBool;
 
 use numpy::{PyArrayDyn, PyArrayMethods, PyReadonlyArray1, PyReadwriteArrayDyn};
 use posse::bake::{ArrayKind, Moment};
+use posse::compress::{CompressedLibrary, ErrorBound, Length};
+use posse::cpu::CpuEngine;
 use posse::import::bvh::LoadOptions;
-use posse::{ClipId, CompressedLibrary, CpuEngine, ErrorBound, Length, PackedLibrary, Selector};
+use posse::packed::PackedLibrary;
+use posse::{ClipId, Selector};
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 
 use crate::contacts::ContactCache;
 use crate::error::{Error, to_python};
-use crate::keys::Keys;
+use crate::keys::KeyStore;
 use crate::layout::{Layout, Request};
 use crate::load::{Collection, ErrorPolicy, FailedFiles, File};
 use crate::retarget;
-use crate::rows::Rows;
+use crate::rows::ArrayRows;
 use crate::work::{self, Watch};
 
 /// The clips of files, ready to be sampled. It does not change.
@@ -27,7 +30,7 @@ use crate::work::{self, Watch};
 pub struct Library {
     /// The skeletons, and the clips without keys.
     collection: Arc<Collection>,
-    keys: Arc<Keys>,
+    keys: Arc<KeyStore>,
     contacts: Arc<ContactCache>,
     /// The files that are used.
     paths: Vec<PathBuf>,
@@ -59,7 +62,7 @@ type Exceptions = Vec<(usize, Py<PyBaseException>)>;
 /// Clips and times, one per row: a dictionary in Python.
 #[derive(Debug, FromPyObject)]
 #[pyo3(from_item_all)]
-pub struct Times<'py> {
+pub struct ClipTimes<'py> {
     /// The indices of clips; `-1 - K` for the rest pose of skeleton K.
     clips: PyReadonlyArray1<'py, i64>,
     times: PyReadonlyArray1<'py, f64>,
@@ -169,7 +172,7 @@ impl Library {
         &self,
         py: Python<'_>,
         layouts: Vec<PyRef<'_, Layout>>,
-        times: Times<'_>,
+        times: ClipTimes<'_>,
         out: Vec<Bound<'_, PyArrayDyn<f32>>>,
         threads: usize,
         fps: Option<f64>,
@@ -179,7 +182,7 @@ impl Library {
         let mut out = out.iter().map(borrow).collect::<PyResult<Vec<_>>>()?;
         let (slices, watch) = (slices_of(&mut out)?, Watch::new());
         py.detach(|| {
-            let rows = Rows::new(&self.collection.library, &layouts, &moments, slices)?;
+            let rows = ArrayRows::new(&self.collection.library, &layouts, &moments, slices)?;
             rows.fill(&self.engine, threads, &watch)
         })
         .map_err(to_python)?;
@@ -203,7 +206,7 @@ impl Opening {
         let (mut collection, failed) = Collection::load(&paths, options, rest.as_ref(), threads, policy, stop)?;
         collection.sources.extend(source.flatten());
         failed.iter().rev().for_each(|(index, _)| drop(paths.remove(*index)));
-        let keys = Keys::of_files(&paths, rest, &collection);
+        let keys = KeyStore::of_files(&paths, rest, &collection);
         Ok((Library::new(Arc::new(collection), keys, paths, compress, threads)?, failed))
     }
 }
@@ -218,7 +221,7 @@ impl Library {
     /// Packs a collection, and drops it.
     fn new(
         collection: Arc<Collection>,
-        keys: Keys,
+        keys: KeyStore,
         paths: Vec<PathBuf>,
         compress: Option<ErrorBound>,
         threads: usize,
@@ -242,7 +245,7 @@ impl Library {
         threads: usize,
     ) -> Result<Self, posse::Error> {
         let collection = Arc::new(collection);
-        let keys = Keys::Kept(Arc::clone(&collection));
+        let keys = KeyStore::Kept(Arc::clone(&collection));
         Self::new(collection, keys, paths, compress, threads)
     }
 
@@ -250,7 +253,7 @@ impl Library {
     fn fill_contacts(
         &self,
         py: Python<'_>,
-        times: &Times,
+        times: &ClipTimes,
         fps: Option<f64>,
         width: usize,
         to: &mut [f32],
@@ -278,7 +281,7 @@ impl Library {
         Ok(())
     }
 
-    /// The clip of a number of `Times`.
+    /// The clip of a number of `ClipTimes`.
     fn clip(&self, number: i64) -> Option<ClipId> {
         let Collection { clips, rigs, .. } = &*self.collection;
         match usize::try_from(number) {
@@ -288,7 +291,7 @@ impl Library {
     }
 }
 
-impl Times<'_> {
+impl ClipTimes<'_> {
     /// The moments of the rows. `clip` has the clip of a number.
     pub fn moments(&self, clip: impl Fn(i64) -> Option<ClipId>) -> PyResult<Vec<Moment>> {
         let (clips, seconds) = (self.clips.as_slice()?, self.times.as_slice()?);

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use posse::bake::{DEFAULT_FPS, native_fps, stated_fps};
+use posse::import::Warning;
 use posse::import::bvh::LoadOptions;
 use posse::import::smpl::Proportions;
 use posse::import::{self, Asset, FileFormat, gltf, recognize};
-use posse::{Clip, ClipId, Error, Library, Skeleton, SkeletonId, Warning};
+use posse::{Clip, ClipId, Error, Library, Skeleton, SkeletonId};
 
 use crate::source::{Buffers, SourceFile, read_regular};
 use crate::work;
@@ -18,9 +19,9 @@ pub struct Collection {
     /// The skeletons, skins and clips. Files with equal skeletons and skins share a skeleton.
     pub library: Library,
     /// The skeletons, by index.
-    pub rigs: Vec<Rig>,
+    pub rigs: Vec<LoadedRig>,
     /// The clips, by index.
-    pub clips: Vec<Entry>,
+    pub clips: Vec<LoadedClip>,
     /// The errors that were repaired or passed over, each with its file.
     pub warnings: Vec<String>,
     /// The options with which BVH files are read.
@@ -31,7 +32,7 @@ pub struct Collection {
 
 /// A skeleton of the collection.
 #[derive(Debug, Clone)]
-pub struct Rig {
+pub struct LoadedRig {
     /// The skeleton.
     pub skeleton: SkeletonId,
     /// The joint of each node, in the order of the file.
@@ -42,7 +43,7 @@ pub struct Rig {
 
 /// A clip of the collection.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry {
+pub struct LoadedClip {
     /// The clip.
     pub clip: ClipId,
     /// The index of its file among the files that are used.
@@ -159,7 +160,7 @@ impl Collection {
             let of_file = file.fps.get(index_in_file).copied().flatten();
             let fps = of_file.or_else(|| native_fps(clip)).unwrap_or(DEFAULT_FPS);
             let clip = self.library.add_clip(Clip { skeleton, ..clip.clone() })?;
-            self.clips.push(Entry { clip, file: index, fps });
+            self.clips.push(LoadedClip { clip, file: index, fps });
         }
         let name = path.display();
         self.warnings.extend(file.warnings.iter().map(|warning| format!("{name}: {warning}")));
@@ -173,7 +174,7 @@ impl Collection {
     /// The skeleton with the same joints, properties, skins and order of nodes.
     fn find_rig(&self, file: &File) -> Option<usize> {
         let skeleton = file.library.skeleton(file.skeleton);
-        let is_equal = |rig: &Rig| {
+        let is_equal = |rig: &LoadedRig| {
             rig.nodes == file.nodes
                 && is_same(self.library.skeleton(rig.skeleton), skeleton)
                 && have_same_skins((&self.library, rig.skeleton), (&file.library, file.skeleton))
@@ -183,12 +184,12 @@ impl Collection {
 
     fn add_rig(&mut self, file: &File) -> Result<usize, Error> {
         let skeleton = self.library.copy_skeleton(&file.library, file.skeleton)?;
-        self.rigs.push(Rig::new(&mut self.library, skeleton, file.nodes.clone())?);
+        self.rigs.push(LoadedRig::new(&mut self.library, skeleton, file.nodes.clone())?);
         Ok(self.rigs.len() - 1)
     }
 }
 
-impl Rig {
+impl LoadedRig {
     /// A skeleton of a library, to which its rest pose is added as a clip.
     pub fn new(library: &mut Library, skeleton: SkeletonId, nodes: Vec<usize>) -> Result<Self, Error> {
         let rest = library.add_clip(Clip::new(None, skeleton, Vec::new()))?;
@@ -223,8 +224,8 @@ impl File {
         Ok(Self { library, skeleton, nodes, fps, left_out, warnings, source: None })
     }
 
-    /// Reads where the joints of bodies of SMPL rest: in a model file, or in a file with joints. Also returns the facts of
-    /// the file.
+    /// Reads where the joints of bodies of SMPL rest: in a model file, or in a file with joints. Also returns the facts
+    /// of the file.
     pub fn proportions(path: &Path, options: &LoadOptions) -> Result<(Proportions, Option<SourceFile>), Error> {
         let bytes = read_regular(path).map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
         if recognize(path, &bytes)? == FileFormat::Smpl {

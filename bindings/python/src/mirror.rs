@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use posse::{Clip, Error, MirrorMap};
+use posse::retarget::MirrorMap;
+use posse::{Clip, Error};
 
-use crate::load::{Collection, Entry};
+use crate::load::{Collection, LoadedClip};
 
 impl Collection {
     /// The clips of this collection, and after them the mirror images of some, in the order of their indices. Each file
@@ -42,11 +43,11 @@ impl Collection {
         let mut made = self.clone();
         made.warnings.clear();
         for &index in wanted {
-            let Entry { clip, file, fps } = self.clips[index];
+            let LoadedClip { clip, file, fps } = self.clips[index];
             let skeleton = self.library.clip(clip).skeleton;
             if let Some(image) = images[index].take() {
                 let clip = made.library.add_clip(Clip { skeleton, ..image })?;
-                made.clips.push(Entry { clip, file, fps });
+                made.clips.push(LoadedClip { clip, file, fps });
             }
         }
         Ok((made, remarks))

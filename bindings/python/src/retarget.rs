@@ -5,13 +5,11 @@ use std::str::FromStr;
 
 use posse::import::FileFormat;
 use posse::import::bvh::LoadOptions;
-use posse::{
-    CarriedJoints, Clip, ClipId, Error, Facing, Ground, JointMap, Library, NamedReport, ReferencePose, RetargetOptions,
-    SkeletonId,
-};
+use posse::retarget::{CarriedJoints, Facing, Ground, JointMap, NamedReport, ReferencePose, RetargetOptions};
+use posse::{Clip, ClipId, Error, Library, SkeletonId};
 use pyo3::prelude::*;
 
-use crate::load::{Collection, Entry, File, Rig};
+use crate::load::{Collection, File, LoadedClip, LoadedRig};
 
 /// The choices of a retargeting: an object with these attributes in Python.
 #[derive(Debug, FromPyObject)]
@@ -50,7 +48,7 @@ pub struct FileReport {
 }
 
 /// The file that gets clips.
-struct Target {
+struct TargetFile {
     name: String,
     library: Library,
     skeleton: SkeletonId,
@@ -81,7 +79,7 @@ impl Collection {
         if let Some(choice) = &target_pose {
             options.target_pose = choice.of_target(&library, skeleton)?;
         }
-        let mut target = Target { name, library, skeleton };
+        let mut target = TargetFile { name, library, skeleton };
         let (mut clips, mut reports) = (Vec::new(), Vec::new());
         for (file, path) in paths.iter().enumerate() {
             let wanted = |index: &&usize| self.clips.get(**index).is_some_and(|entry| entry.file == file);
@@ -101,10 +99,10 @@ impl Collection {
         clips.sort_by_key(|(_, index)| *index);
         let mut made = Self { warnings, options: self.options, sources, ..Self::default() };
         let skeleton = made.library.copy_skeleton(&target.library, target.skeleton)?;
-        made.rigs.push(Rig::new(&mut made.library, skeleton, nodes)?);
+        made.rigs.push(LoadedRig::new(&mut made.library, skeleton, nodes)?);
         for (clip, index) in clips {
-            let Entry { file, fps, .. } = self.clips[index];
-            made.clips.push(Entry { clip: made.library.add_clip(Clip { skeleton, ..clip })?, file, fps });
+            let LoadedClip { file, fps, .. } = self.clips[index];
+            made.clips.push(LoadedClip { clip: made.library.add_clip(Clip { skeleton, ..clip })?, file, fps });
         }
         Ok((made, reports))
     }
@@ -114,7 +112,7 @@ impl Collection {
     fn retarget_file(
         &self,
         wanted: &[usize],
-        target: &mut Target,
+        target: &mut TargetFile,
         request: &Request,
         reference: Option<&PoseChoice>,
         options: &RetargetOptions,

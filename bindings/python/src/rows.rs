@@ -4,7 +4,8 @@ use std::sync::Mutex;
 use std::thread;
 
 use posse::bake::{ArrayLayout, Moment};
-use posse::{CpuEngine, Error, Library};
+use posse::cpu::CpuEngine;
+use posse::{Error, Library};
 
 use crate::layout::Layout;
 use crate::work::Watch;
@@ -16,13 +17,13 @@ const JOINTS_WORTH_A_THREAD: usize = 16_384;
 const ROWS_OF_A_PIECE: usize = 256;
 
 /// Rows of arrays, and the clip and time of each.
-pub struct Rows<'a> {
-    pieces: Vec<Piece<'a>>,
+pub struct ArrayRows<'a> {
+    pieces: Vec<RowPiece<'a>>,
     joints: usize,
 }
 
 /// Rows of one skeleton that a thread fills at a time.
-struct Piece<'a> {
+struct RowPiece<'a> {
     layout: &'a ArrayLayout,
     moments: Vec<Moment>,
     numbers: Numbers<'a>,
@@ -36,7 +37,7 @@ enum Numbers<'a> {
     Scattered(Vec<&'a mut [f32]>),
 }
 
-impl<'a> Rows<'a> {
+impl<'a> ArrayRows<'a> {
     /// Divides arrays into pieces. Each array has one row per moment.
     ///
     /// # Errors
@@ -94,7 +95,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-impl Piece<'_> {
+impl RowPiece<'_> {
     fn fill(self, engine: &CpuEngine) -> Result<(), Error> {
         match self.numbers {
             Numbers::Whole(mut arrays) => self.layout.sample(engine, &self.moments, &mut arrays),
@@ -127,7 +128,7 @@ fn neighbouring<'a>(
     widths: &[usize],
     moments: &[Moment],
     mut arrays: Vec<&'a mut [f32]>,
-) -> Vec<Piece<'a>> {
+) -> Vec<RowPiece<'a>> {
     let mut pieces = Vec::new();
     for moments in moments.chunks(ROWS_OF_A_PIECE) {
         let mut take = |(array, width): (&mut &'a mut [f32], &usize)| {
@@ -136,7 +137,7 @@ fn neighbouring<'a>(
             piece
         };
         let piece = arrays.iter_mut().zip(widths).map(&mut take).collect();
-        pieces.push(Piece { layout, moments: moments.to_vec(), numbers: Numbers::Whole(piece) });
+        pieces.push(RowPiece { layout, moments: moments.to_vec(), numbers: Numbers::Whole(piece) });
     }
     pieces
 }
@@ -160,7 +161,7 @@ fn scattered<'a>(
     layouts: &[&'a Layout],
     moments: &[Moment],
     rows: Vec<&'a mut [f32]>,
-) -> Result<Vec<Piece<'a>>, Error> {
+) -> Result<Vec<RowPiece<'a>>, Error> {
     let arrays = layouts[0].arrays.arrays().len();
     // The layout of each skeleton, and its pieces that have room.
     let mut found: Vec<Option<&ArrayLayout>> = vec![None; library.skeletons().len()];
@@ -168,7 +169,7 @@ fn scattered<'a>(
         found[layout.skeleton] = Some(&layout.arrays);
     }
     let mut open: Vec<Option<usize>> = vec![None; found.len()];
-    let mut pieces: Vec<Piece<'a>> = Vec::new();
+    let mut pieces: Vec<RowPiece<'a>> = Vec::new();
     let mut rows = rows.into_iter();
     for moment in moments {
         let skeleton = library.clip(moment.clip).skeleton.index();
@@ -176,7 +177,7 @@ fn scattered<'a>(
             found[skeleton].ok_or_else(|| Error::Usage(format!("there is no layout of skeleton {skeleton}")))?;
         let is_open = |piece: &usize| pieces[*piece].moments.len() < ROWS_OF_A_PIECE;
         let piece = open[skeleton].filter(is_open).unwrap_or_else(|| {
-            pieces.push(Piece { layout, moments: Vec::new(), numbers: Numbers::Scattered(Vec::new()) });
+            pieces.push(RowPiece { layout, moments: Vec::new(), numbers: Numbers::Scattered(Vec::new()) });
             pieces.len() - 1
         });
         open[skeleton] = Some(piece);

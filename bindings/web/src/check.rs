@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use posse::contract::{self, Report};
-use posse::{Crowd, Evaluator, GpuContext, GpuEngine, Pose, Poses, Reference};
+use posse::gpu::{GpuContext, GpuEngine};
+use posse::{Crowd, Evaluator, Pose, Poses, Reference};
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::*;
 

@@ -4,12 +4,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use js_sys::{Array, Float32Array, WebAssembly};
-use posse::{CpuCrowd, CpuEngine, Outputs, Step, Ticks};
+use posse::cpu::{CpuCrowd, CpuEngine};
+use posse::{Outputs, Step, Ticks};
 use wasm_bindgen::prelude::*;
 
 use crate::instances::{CrowdOptions, Instances, TransitionStart, numbered};
 use crate::joints;
-use crate::js::{Result, index, indices, object, options, step, ticks, whole};
+use crate::js::{Result, fits, index, indices, object, options, step, ticks, whole};
 use crate::library::Library;
 use crate::outputs::{EVENTS, OutputOptions, ReachedEvents, WHOLE_POSE, batch_buffers};
 use crate::root_motion::{self, RootMotions};
@@ -28,9 +29,9 @@ pub struct Crowd {
     /// True for the instances that are posed; empty if all are.
     is_visible: Vec<bool>,
     /// The packed instances that are posed, with the poses of the last frame.
-    posed: Part,
+    posed: PackedInstances,
     /// Those that are not, for their root motion.
-    hidden: Option<Part>,
+    hidden: Option<PackedInstances>,
     /// True if instances have changed since they were packed.
     is_stale: bool,
     /// The numbers of the skin matrices of an instance.
@@ -42,13 +43,13 @@ pub struct Crowd {
 }
 
 /// Packed instances of a crowd.
-struct Part {
+struct PackedInstances {
     crowd: CpuCrowd,
     /// The instances in the order of the packed crowd; `None` if they are all.
     instances: Option<Vec<usize>>,
 }
 
-impl Part {
+impl PackedInstances {
     /// The instance of the crowd for one of the packed crowd.
     fn instance(&self, packed: usize) -> usize {
         self.instances.as_ref().map_or(packed, |instances| instances[packed])
@@ -82,7 +83,7 @@ impl Crowd {
         Ok(Self {
             skin_numbers: crowd.batches().first().map_or(0, |batch| batch.layout.skin),
             is_mixed: crowd.batches().windows(2).any(|pair| pair[0].skeleton != pair[1].skeleton),
-            posed: Part { crowd, instances: None },
+            posed: PackedInstances { crowd, instances: None },
             before: instances.values().to_vec(),
             source,
             engine,
@@ -141,7 +142,7 @@ impl Crowd {
     #[wasm_bindgen(js_name = setGoals)]
     pub fn set_goals(&mut self, instances: &JsValue, goals: &JsValue) -> Result<()> {
         let chosen = indices("instance", instances, self.count())?;
-        let goals: Arc<[posse::Goal]> = self.instances.read_goals(&self.source.library, goals)?.into();
+        let goals: Arc<[posse::ik::Goal]> = self.instances.read_goals(&self.source.library, goals)?.into();
         for &instance in &chosen {
             self.check(instance, &[], &goals)?;
         }
@@ -258,7 +259,7 @@ impl Crowd {
         let capacity = capacity.map_or(Ok(EVENTS), |capacity| whole("capacity", capacity))?;
         let list = if self.is_stale || self.posed.instances.is_some() {
             // Apart, because the buffers keep the poses of the last frame.
-            let mut all = Part { crowd: self.packed(None, Outputs::NONE)?, instances: None };
+            let mut all = PackedInstances { crowd: self.packed(None, Outputs::NONE)?, instances: None };
             set_parameters(&mut all, &self.instances);
             self.engine.events(&all.crowd, step, capacity)
         } else {
@@ -334,13 +335,13 @@ impl Crowd {
             self.instances.crowd_mut().set(instance, skeleton, layers)?;
             self.is_stale = self.is_stale
                 || self.posed.instances.is_some()
-                || !self.posed.crowd.set_instance(&self.engine, instance, layers)?.is_replaced();
+                || !fits(self.posed.crowd.set_instance(&self.engine, instance, layers))?;
         }
         Ok(())
     }
 
     /// Refuses layers and goals that do not fit an instance, before the crowd has them.
-    fn check(&self, instance: usize, layers: &[posse::Layer], goals: &Arc<[posse::Goal]>) -> Result<()> {
+    fn check(&self, instance: usize, layers: &[posse::Layer], goals: &Arc<[posse::ik::Goal]>) -> Result<()> {
         let mut alone = posse::Crowd::new();
         let checked = alone.push(self.instances.crowd().skeleton(instance), layers);
         let checked = checked.and_then(|place| alone.set_goals(place, goals.clone()));
@@ -369,7 +370,7 @@ impl Crowd {
     /// Packs the instances that have changed.
     fn pack(&mut self) -> Result<()> {
         if self.is_visible.is_empty() {
-            self.posed = Part { crowd: self.packed(None, self.outputs)?, instances: None };
+            self.posed = PackedInstances { crowd: self.packed(None, self.outputs)?, instances: None };
             self.hidden = None;
         } else {
             // The poses of instances that are hidden now.
@@ -378,11 +379,12 @@ impl Crowd {
                 (0..self.count()).partition(|&instance| self.is_visible[instance]);
             let outputs = Outputs { root_motion: true, ..Outputs::NONE };
             let hidden = if self.outputs.root_motion {
-                Some(Part { crowd: self.packed(Some(&hidden), outputs)?, instances: Some(hidden) })
+                Some(PackedInstances { crowd: self.packed(Some(&hidden), outputs)?, instances: Some(hidden) })
             } else {
                 None
             };
-            self.posed = Part { crowd: self.packed(Some(&visible), self.outputs)?, instances: Some(visible) };
+            self.posed =
+                PackedInstances { crowd: self.packed(Some(&visible), self.outputs)?, instances: Some(visible) };
             self.hidden = hidden;
         }
         self.is_stale = false;
@@ -407,7 +409,7 @@ impl Crowd {
 }
 
 /// Gives packed instances their present parameters.
-fn set_parameters(part: &mut Part, instances: &Instances) {
+fn set_parameters(part: &mut PackedInstances, instances: &Instances) {
     if instances.parameters.is_empty() {
         return;
     }

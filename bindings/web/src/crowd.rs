@@ -6,18 +6,17 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use js_sys::Float32Array;
+use posse::gpu::{GpuBatch, GpuCrowd, GpuEngine, GpuEvents, VisibleInstance};
 use posse::low_level::Stopwatch;
 use posse::low_level::device::{Scopes, read_buffers};
-use posse::{
-    Error, GpuBatch, GpuCrowd, GpuEngine, GpuEvents, LayersOutcome, Outputs, Step, Ticks, VisibleInstance, wgpu,
-};
+use posse::{Error, Outputs, Refusal, Step, Ticks, wgpu};
 use posse_render::needed_outputs;
 use wasm_bindgen::prelude::*;
 
 use crate::gpu::Gpu;
 use crate::instances::{CrowdOptions, Instances, TransitionStart};
 use crate::joints;
-use crate::js::{Result, index, indices, object, options, step, ticks, whole};
+use crate::js::{Result, fits, index, indices, object, options, step, ticks, whole};
 use crate::library::Library;
 use crate::outputs::{EVENTS, OutputOptions, ReachedEvents, WHOLE_POSE, batch_buffers};
 use crate::probe::Probe;
@@ -180,7 +179,7 @@ impl Crowd {
         for (&instance, layers) in chosen.iter().zip(&layers) {
             instances.apply_parameters(instance)?;
             let (on_gpu, library, new) = (shared.engine.library(), &shared.source.library, start.of(instance, layers));
-            replaced(shared.gpu_crowd.transition(on_gpu, library, instances.crowd_mut(), &new)?)?;
+            made(shared.gpu_crowd.transition(on_gpu, library, instances.crowd_mut(), &new))?;
         }
         Ok(())
     }
@@ -190,10 +189,10 @@ impl Crowd {
     pub fn set_goals(&self, instances: &JsValue, goals: &JsValue) -> Result<()> {
         let shared = &self.shared;
         let chosen = indices("instance", instances, self.count())?;
-        let goals: Arc<[posse::Goal]> = shared.instances.borrow().read_goals(&shared.source.library, goals)?.into();
+        let goals: Arc<[posse::ik::Goal]> = shared.instances.borrow().read_goals(&shared.source.library, goals)?.into();
         let mut instances = shared.instances.borrow_mut();
         for instance in chosen {
-            replaced(shared.gpu_crowd.set_goals(shared.engine.library(), instance, &goals)?)?;
+            made(shared.gpu_crowd.set_goals(shared.engine.library(), instance, &goals))?;
             instances.crowd_mut().set_goals(instance, goals.clone())?;
         }
         Ok(())
@@ -210,7 +209,7 @@ impl Crowd {
             return Ok(());
         }
         for instance in changed {
-            replaced(gpu_crowd.set_parameters(instance, instances.values_of(instance))?)?;
+            made(gpu_crowd.set_parameters(instance, instances.values_of(instance)))?;
         }
         Ok(())
     }
@@ -254,11 +253,11 @@ impl Crowd {
         let Some(new) = self.shared.instances.borrow().respread(&self.shared.source.library, spread)? else {
             return Ok(false);
         };
-        let outcome = self.shared.gpu_crowd.set_layers(self.shared.engine.library(), &new)?;
-        if outcome.is_replaced() {
+        let fits = fits(self.shared.gpu_crowd.set_layers(self.shared.engine.library(), &new))?;
+        if fits {
             *self.shared.instances.borrow_mut().crowd_mut() = new;
         }
-        Ok(outcome.is_replaced())
+        Ok(fits)
     }
 
     /// Poses the instances at a time in seconds, or at the end of a step from another time.
@@ -408,7 +407,7 @@ impl SharedCrowd {
     fn replace_layers(&self, chosen: &[usize], layers: &[Vec<posse::Layer>]) -> Result<()> {
         let entries: Vec<(usize, &[posse::Layer])> =
             chosen.iter().zip(layers).map(|(&instance, layers)| (instance, layers.as_slice())).collect();
-        replaced(self.gpu_crowd.set_instances(self.engine.library(), &entries)?)?;
+        made(self.gpu_crowd.set_instances(self.engine.library(), &entries))?;
         let mut instances = self.instances.borrow_mut();
         for (instance, layers) in entries {
             let skeleton = instances.crowd().skeleton(instance);
@@ -490,30 +489,33 @@ impl Drop for SharedCrowd {
     }
 }
 
-/// The error for layers that do not fit the room of a crowd.
-fn replaced(outcome: LayersOutcome) -> Result<()> {
-    let reason = match outcome {
-        LayersOutcome::Replaced => return Ok(()),
-        LayersOutcome::OtherInstances => "the crowd has other instances; create a new crowd".to_owned(),
-        LayersOutcome::MoreLayers { needed, room, .. } => {
-            format!("{needed} layers, but the crowd has room for {room}; create it with {{ layers: {needed} }}")
+/// Names options of the package in the error of a change that the crowd refuses.
+fn made(change: std::result::Result<(), Error>) -> Result<()> {
+    let refusal = match change {
+        Err(Error::Refused(refusal)) => refusal,
+        other => return Ok(other?),
+    };
+    let reason = match refusal {
+        Refusal::OtherInstances => "the crowd has other instances; create a new crowd".to_owned(),
+        Refusal::MoreLayers { needed, capacity, .. } => {
+            format!("{needed} layers, but the crowd has room for {capacity}; create it with {{ layers: {needed} }}")
         }
-        LayersOutcome::MoreMixing { .. } => {
+        Refusal::MoreMixing { .. } => {
             "these layers mix in a way for which the crowd has no room; create it with { mixing: \"any\" }".to_owned()
         }
-        LayersOutcome::MoreGoals { needed, room, .. } => {
-            format!("{needed} goals, but the crowd has room for {room}; create it with {{ goals: {needed} }}")
+        Refusal::MoreGoals { needed, capacity, .. } => {
+            format!("{needed} goals, but the crowd has room for {capacity}; create it with {{ goals: {needed} }}")
         }
-        LayersOutcome::NoDrivers { .. } => {
+        Refusal::NoDrivers { .. } => {
             "the crowd has no room for layers that follow parameters or other layers; create it with { drivers: true }"
                 .to_owned()
         }
-        LayersOutcome::MoreTransitions { instance, room } => format!(
-            "instance {instance} finds no room for a transition among {room}; create it with {{ transitions: {} }}",
-            room + 1
+        Refusal::MoreTransitions { instance, capacity } => format!(
+            "instance {instance} finds no room for a transition among {capacity}; create it with {{ transitions: {} }}",
+            capacity + 1
         ),
         // Layers and goals name parameters of the crowd, all of which have room.
-        LayersOutcome::MoreParameters { .. } => outcome.to_string(),
+        _ => refusal.to_string(),
     };
     Err(JsError::new(&reason))
 }

@@ -1,7 +1,7 @@
 //! Parameters, by which times and weights of layers follow from numbers of an instance, with the knots, blend spaces
 //! and sync markers that a page adds to a library for them.
 
-use posse::{BlendSpace, Knots, WeightDriver};
+use posse::parameters::{BlendSpace, Knots, WeightDriver};
 use wasm_bindgen::prelude::*;
 
 use crate::fields::{Fields, each, numbers, whole};

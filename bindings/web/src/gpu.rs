@@ -1,7 +1,8 @@
 //! The device.
 
 use js_sys::{Object, Promise, Reflect};
-use posse::{GpuContext, wgpu};
+use posse::gpu::GpuContext;
+use posse::wgpu;
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, future_to_promise};
@@ -120,8 +121,8 @@ impl Gpu {
     }
 }
 
-/// The instance of wgpu. By the names of these classes, wgpu knows whether it is in a page or in a worker, and panics in
-/// Node.js, which has none of them. It reads `navigator.gpu` when the instance is made.
+/// The instance of wgpu. By the names of these classes, wgpu knows whether it is in a page or in a worker, and panics
+/// in Node.js, which has none of them. It reads `navigator.gpu` when the instance is made.
 fn instance() -> wgpu::Instance {
     let global = js_sys::global();
     if ["Window", "WorkerGlobalScope"].iter().any(|name| !member(&global, name).is_undefined()) {

@@ -3,7 +3,10 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use posse::{Crowd, Error, Goal, Mixing, NewTransition, Parameter, Ticks, TransitionKind};
+use posse::ik::Goal;
+use posse::parameters::Parameter;
+use posse::transitions::{NewTransition, TransitionKind};
+use posse::{Crowd, Error, Mixing, Ticks};
 use wasm_bindgen::prelude::*;
 
 use crate::fields::{Fields, each, flag, number, text, whole};

@@ -2,7 +2,8 @@
 
 use std::f64::consts::PI;
 
-use posse::{Chain, ChainKind, Goal, GoalTarget, GoalWeight, Skeleton, SkeletonId};
+use posse::ik::{Chain, ChainKind, Goal, GoalTarget, GoalWeight};
+use posse::{Skeleton, SkeletonId};
 use wasm_bindgen::prelude::*;
 
 use crate::fields::{Fields, each, flag, number, numbers, unexpected, whole};

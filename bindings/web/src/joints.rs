@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use js_sys::{Float32Array, Object};
+use posse::binding::UnboundClip;
 use posse::glam::{DAffine3, DMat4};
-use posse::{Joint, Pose, Skeleton, Transform, UnboundClip};
+use posse::{Joint, Pose, Skeleton, Transform};
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 

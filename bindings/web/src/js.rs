@@ -1,14 +1,22 @@
 //! Values of JavaScript: options in, results and errors out.
 
 use js_sys::{Array, ArrayBuffer, Float64Array, JSON, JsString, Object, Reflect, Uint8Array};
-use posse::Step;
 use posse::low_level::file::{FileError, parse_json};
+use posse::{Error, Step};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 
 /// A result whose error becomes an `Error` of JavaScript with the message of posse.
 pub type Result<T> = std::result::Result<T, JsError>;
+
+/// False for a change that a crowd refuses because it was made without the capacity.
+pub fn fits(change: std::result::Result<(), Error>) -> std::result::Result<bool, Error> {
+    match change {
+        Err(Error::Refused(_)) => Ok(false),
+        other => other.map(|()| true),
+    }
+}
 
 /// Reads an object of options, called `name` in errors. `undefined` is an empty object.
 ///

@@ -1,8 +1,7 @@
 //! Layers from options, for one instance, or for many whose layers differ in some numbers.
 
-use posse::{
-    AdditiveReference, ClipId, Crowd, Fade, FadeShape, Layer, LayerMode, LayerTime, Library, Playback, Ticks, WrapMode,
-};
+use posse::transitions::{Fade, FadeShape};
+use posse::{AdditiveReference, ClipId, Crowd, Layer, LayerMode, LayerTime, Library, Playback, Ticks, WrapMode};
 use wasm_bindgen::prelude::*;
 
 use crate::driver;
@@ -26,7 +25,7 @@ pub struct LayerList(Vec<LayerTemplate>);
 pub struct LayerTemplate {
     layer: Layer,
     time: TimeTemplate,
-    columns: Vec<Column>,
+    columns: Vec<FieldColumn>,
 }
 
 /// The time of a layer.
@@ -51,7 +50,7 @@ struct PlayNumbers {
 const COLUMNS: [&str; 6] = ["clip", "weight", "speed", "start", "phase", "at"];
 
 /// The numbers of a field, one for each instance.
-struct Column {
+struct FieldColumn {
     field: &'static str,
     numbers: Vec<f64>,
 }
@@ -90,7 +89,7 @@ fn number_of(field: &str, place: &str, value: &JsValue) -> Result<f64> {
 }
 
 /// The columns of a layer, whose numbers are those of their fields, and whole for clips.
-fn columns(fields: &Fields, count: usize) -> Result<Vec<Column>> {
+fn columns(fields: &Fields, count: usize) -> Result<Vec<FieldColumn>> {
     let mut columns = Vec::new();
     for field in COLUMNS {
         let Some(numbers) = fields.get(field).and_then(js::list) else {
@@ -110,7 +109,7 @@ fn columns(fields: &Fields, count: usize) -> Result<Vec<Column>> {
                 return Err(unexpected(&place(), &number.into(), &expected));
             }
         }
-        columns.push(Column { field, numbers });
+        columns.push(FieldColumn { field, numbers });
     }
     Ok(columns)
 }
@@ -177,7 +176,7 @@ impl LayerTemplate {
         let library = scope.library;
         let fields = Fields::new(place.to_owned(), value, &FIELDS)?;
         let columns = columns(&fields, count)?;
-        let is_column = |name: &str| columns.iter().any(|column: &Column| column.field == name);
+        let is_column = |name: &str| columns.iter().any(|column: &FieldColumn| column.field == name);
         let clip = match is_column("clip") {
             // Each instance has another.
             true => clip_of(library, 0)?,
@@ -212,7 +211,7 @@ impl LayerTemplate {
             TimeTemplate::Play { numbers, .. } => (numbers, None),
             TimeTemplate::Fixed(time) => (PlayNumbers { speed: 1.0, start: 0.0, phase: 0.0, at: None }, Some(time)),
         };
-        for Column { field, numbers: column } in &self.columns {
+        for FieldColumn { field, numbers: column } in &self.columns {
             let number = column[position];
             match *field {
                 "clip" => layer.clip = clip_of(library, number as usize)?,

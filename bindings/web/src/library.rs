@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use js_sys::Object;
 #[cfg(not(feature = "gpu"))]
-use posse::CpuEngine as Engine;
+use posse::cpu::CpuEngine as Engine;
 #[cfg(feature = "gpu")]
-use posse::{GpuContext, GpuEngine as Engine, GpuLibrary, PackedLibrary};
+use posse::gpu::{GpuContext, GpuEngine as Engine, GpuLibrary};
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
@@ -187,7 +187,7 @@ impl SharedLibrary {
             return Ok(engine);
         }
         let source = self.source();
-        let library = GpuLibrary::new_async(context, PackedLibrary::new(&source.library)?).await?;
+        let library = GpuLibrary::new_async(context, &source.library).await?;
         let engine = Rc::new(Engine::with_library(context.clone(), library)?);
         // The content may have changed meanwhile.
         if Rc::ptr_eq(&source, &self.source()) {

@@ -3,8 +3,9 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use posse::gpu::{GpuContext, GpuEngine};
 use posse::low_level::Bandwidth;
-use posse::{Error, GpuContext, GpuEngine, demo};
+use posse::{Error, demo};
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
@@ -13,7 +14,7 @@ use crate::gpu::Gpu;
 use crate::js::{Result, object, options};
 use crate::library::Library;
 use crate::measured_size::MeasuredSize;
-use crate::run::{Case, Rig, Row, Run};
+use crate::run::{CrowdCase, MeasuredRig, MeasuredRow, MeasuredRun};
 use crate::steps::{Progress, Steps};
 
 /// The generated rig: its joints, keys per track and levels. It is that of the table `instances` of `posse bench`.
@@ -38,7 +39,7 @@ struct SharedMeasure {
     counts: Vec<usize>,
     seconds: f64,
     work: Steps<Work>,
-    run: RefCell<Run>,
+    run: RefCell<MeasuredRun>,
     /// The number of sizes that are done.
     done: Cell<usize>,
 }
@@ -75,18 +76,18 @@ impl Measure {
             return Err(JsError::new("there is no clip to play; measure the built-in rig"));
         }
         let joints = content.library.skeletons().iter().map(|skeleton| skeleton.joints().len()).max().unwrap_or(0);
-        let rig = Rig { file: Some(content.name.clone()), joints, keys: None, depth: None, table: None };
+        let rig = MeasuredRig { file: Some(content.name.clone()), joints, keys: None, depth: None, table: None };
         Self::new(gpu, content.library.clone(), rig, measure_options)
     }
 
     /// Prepares a measurement of crowds of a generated rig of 16 joints, as `posse bench` measures it.
     pub fn rig(gpu: &Gpu, measure_options: &JsValue) -> Result<Measure> {
         let [joints, keys, depth] = RIG;
-        let rig = Rig { file: None, joints, keys: Some(keys), depth: Some(depth), table: Some("instances") };
+        let rig = MeasuredRig { file: None, joints, keys: Some(keys), depth: Some(depth), table: Some("instances") };
         Self::new(gpu, demo::rig(joints, keys, depth)?, rig, measure_options)
     }
 
-    fn new(gpu: &Gpu, library: posse::Library, rig: Rig, measure_options: &JsValue) -> Result<Measure> {
+    fn new(gpu: &Gpu, library: posse::Library, rig: MeasuredRig, measure_options: &JsValue) -> Result<Measure> {
         let MeasureOptions { seconds, counts } = options("options", measure_options)?;
         let is_software = gpu.is_software();
         let most = if is_software { SOFTWARE_COUNTS } else { COUNTS.len() };
@@ -95,7 +96,7 @@ impl Measure {
             return Err(JsError::new("options: expected counts of 1 or more, and seconds from 0 to 60"));
         }
         let (work, done) = (Steps::new(Work::default()), Cell::new(0));
-        let run = RefCell::new(Run::new(gpu.name(), rig));
+        let run = RefCell::new(MeasuredRun::new(gpu.name(), rig));
         let gpu = gpu.context.clone();
         Ok(Self { shared: Rc::new(SharedMeasure { gpu, is_software, library, counts, seconds, work, run, done }) })
     }
@@ -110,7 +111,7 @@ impl Measure {
     /// The rows of what is done so far.
     pub fn rows(&self) -> Result<JsValue> {
         let run = self.shared.run.borrow();
-        object(&run.cases.iter().map(|case| run.row(case)).collect::<Vec<Row>>())
+        object(&run.cases.iter().map(|case| run.row(case)).collect::<Vec<MeasuredRow>>())
     }
 
     /// The JSON that `posse bench --from` reads.
@@ -143,7 +144,7 @@ impl SharedMeasure {
             return Ok(false);
         };
         if size.time(engine).await?.seconds >= self.seconds {
-            let case: Case = size.case();
+            let case: CrowdCase = size.case();
             self.run.borrow_mut().cases.push(case);
             work.size = None;
             self.done.set(self.done.get() + 1);

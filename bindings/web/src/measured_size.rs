@@ -1,11 +1,12 @@
 //! The measurement of one crowd.
 
+use posse::gpu::{GpuCrowd, GpuEngine};
 use posse::low_level::Stopwatch;
-use posse::{Crowd, Error, Evaluator, GpuCrowd, GpuEngine, Library, Outputs, Poses, Reference, Ticks, contract, demo};
+use posse::{Crowd, Error, Evaluator, Library, Outputs, Poses, Reference, Ticks, contract, demo};
 
 use crate::check::worst_share;
 use crate::clock::milliseconds;
-use crate::run::{Case, Times};
+use crate::run::{CrowdCase, FrameTimes};
 
 /// The instances that are compared with the reference.
 const CHECKED: usize = 16;
@@ -115,14 +116,14 @@ impl MeasuredSize {
     }
 
     /// The result.
-    pub fn case(&mut self) -> Case {
+    pub fn case(&mut self) -> CrowdCase {
         let batches = self.crowd.batches();
         let bytes = batches.iter().map(|batch| batch.layout().bytes() * batch.instances().len() as u64).sum();
         // Clocks that a browser has made coarse can report that a pass takes no time.
-        let gpu = Times::new(&mut self.gpu).filter(|times| times.median > 0.0);
+        let gpu = FrameTimes::new(&mut self.gpu).filter(|times| times.median > 0.0);
         let (instances, joints, worst) = (self.instances, self.joints, self.worst);
-        let wall = Times::new(&mut self.wall).unwrap_or_default();
-        Case { instances, joints, wall, gpu, bytes, worst }
+        let wall = FrameTimes::new(&mut self.wall).unwrap_or_default();
+        CrowdCase { instances, joints, wall, gpu, bytes, worst }
     }
 }
 

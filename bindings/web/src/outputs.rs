@@ -1,7 +1,9 @@
 //! What crowds give out: their outputs by options, the events of a step, and the buffers of a batch.
 
 use js_sys::{Object, Uint32Array};
-use posse::{EventList, Occurrence, OutputLayout, Outputs};
+use posse::Outputs;
+use posse::events::{EventList, Occurrence};
+use posse::packed::OutputLayout;
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::*;
 

@@ -2,8 +2,11 @@
 
 use std::rc::Rc;
 
+use posse::gpu::{GpuCrowd, GpuEngine};
 use posse::low_level::device::create_encoder;
-use posse::{Crowd, CrowdOptions, Error, GpuCrowd, GpuEngine, Outputs, Ticks, wgpu};
+use posse::{Crowd, CrowdOptions, Error, Outputs, Ticks, wgpu};
+
+use crate::js::fits;
 
 /// A small crowd on the GPU for the instances of a call. It stays for the next call, whose instances take their places:
 /// if these are as many, and of the same skeletons, nothing is created on the device but the copy that is read.
@@ -22,7 +25,7 @@ impl Probe {
         room: CrowdOptions,
     ) -> Result<Rc<Self>, Error> {
         if let Some(known) = known.filter(|known| known.outputs == outputs)
-            && known.gpu_crowd.set_layers(engine.library(), crowd)?.is_replaced()
+            && fits(known.gpu_crowd.set_layers(engine.library(), crowd))?
         {
             return Ok(known);
         }
@@ -35,7 +38,7 @@ impl Probe {
     /// submits the commands before it waits for anything.
     pub fn encode(&self, engine: &GpuEngine, crowd: &Crowd, now: Ticks) -> Result<wgpu::CommandEncoder, Error> {
         // They fit.
-        let _ = self.gpu_crowd.set_layers(engine.library(), crowd)?;
+        self.gpu_crowd.set_layers(engine.library(), crowd)?;
         let count = self.gpu_crowd.parameter_count();
         if count > 0 {
             let values = |instance| crowd.parameter_values(instance, now).0.into_iter().take(count);

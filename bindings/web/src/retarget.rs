@@ -3,7 +3,10 @@
 use std::path::Path;
 use std::rc::Rc;
 
-use posse::{Clip, ClipId, Facing, JointMap, RetargetOptions, RootMotion, RootRotation, SkeletonId, Target, Track};
+use posse::curves::{Target, Track};
+use posse::retarget::{Facing, JointMap, RetargetOptions};
+use posse::root_motion::{RootMotion, RootRotation};
+use posse::{Clip, ClipId, SkeletonId};
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
@@ -117,7 +120,7 @@ fn retargeted(source: &Source, target: &Source, choices: &Choices) -> Result<Sou
     for clip in &retargeting.clips {
         let id = made.add_clip(Clip { skeleton, ..library.clip(clip.clip).clone() })?;
         left_out.extend(Some(id).filter(|_| source.left_out.binary_search(&clip.source).is_ok()));
-        let is_root = |pair: &&posse::JointPair| Some(pair.source) == retargeting.map.root;
+        let is_root = |pair: &&posse::retarget::JointPair| Some(pair.source) == retargeting.map.root;
         if let (Some(distance), Some(root)) = (choices.in_place, retargeting.map.pairs.iter().find(is_root)) {
             keep_in_place(&mut made, id, root.target, distance)?;
         }

@@ -2,7 +2,8 @@
 
 use js_sys::{Float32Array, Object};
 use posse::glam::{DAffine3, DQuat, DVec3};
-use posse::{Crowd, Motion, RootMotion, RootRotation, Skeleton};
+use posse::root_motion::{Motion, RootMotion, RootRotation};
+use posse::{Crowd, Skeleton};
 use wasm_bindgen::prelude::*;
 
 use crate::fields::{Fields, text};

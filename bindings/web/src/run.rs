@@ -11,18 +11,18 @@ use crate::js::member;
 const FORMAT: u64 = 1;
 
 /// A run.
-pub struct Run {
+pub struct MeasuredRun {
     adapter: String,
-    rig: Rig,
+    rig: MeasuredRig,
     began: String,
     pub bandwidth: Option<Bandwidth>,
-    pub cases: Vec<Case>,
+    pub cases: Vec<CrowdCase>,
     /// The sizes that were left out, with the reason.
     pub skipped: Vec<String>,
 }
 
 /// The rig that is measured.
-pub struct Rig {
+pub struct MeasuredRig {
     pub file: Option<String>,
     /// The number of joints of the largest skeleton.
     pub joints: usize,
@@ -33,12 +33,12 @@ pub struct Rig {
 }
 
 /// The measurement of a crowd.
-pub struct Case {
+pub struct CrowdCase {
     pub instances: usize,
     /// The joints of all instances together.
     pub joints: usize,
-    pub wall: Times,
-    pub gpu: Option<Times>,
+    pub wall: FrameTimes,
+    pub gpu: Option<FrameTimes>,
     /// Bytes of poses per frame.
     pub bytes: u64,
     pub worst: f64,
@@ -46,7 +46,7 @@ pub struct Case {
 
 /// The distribution of a time over many frames, in milliseconds.
 #[derive(Serialize, Clone, Copy, Default)]
-pub struct Times {
+pub struct FrameTimes {
     pub median: f64,
     p5: f64,
     p95: f64,
@@ -56,7 +56,7 @@ pub struct Times {
 /// A row for JavaScript: `MeasureRow` of `posse.d.ts`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Row {
+pub struct MeasuredRow {
     instances: usize,
     joints: usize,
     milliseconds: f64,
@@ -67,7 +67,7 @@ pub struct Row {
     worst: f64,
 }
 
-impl Times {
+impl FrameTimes {
     /// The distribution of times; `None` if there are none.
     pub fn new(milliseconds: &mut [f64]) -> Option<Self> {
         milliseconds.sort_by(f64::total_cmp);
@@ -77,19 +77,19 @@ impl Times {
     }
 }
 
-impl Run {
+impl MeasuredRun {
     /// A run that begins now.
-    pub fn new(adapter: String, rig: Rig) -> Self {
+    pub fn new(adapter: String, rig: MeasuredRig) -> Self {
         let began = String::from(Date::new_0().to_iso_string());
         Self { adapter, rig, began, bandwidth: None, cases: Vec::new(), skipped: Vec::new() }
     }
 
     /// The row of a case.
-    pub fn row(&self, case: &Case) -> Row {
+    pub fn row(&self, case: &CrowdCase) -> MeasuredRow {
         let milliseconds = case.gpu.unwrap_or(case.wall).median;
         let per_second = |amount: f64| 1e3 * amount / milliseconds.max(f64::MIN_POSITIVE);
         let bytes_per_second = per_second(case.bytes as f64);
-        Row {
+        MeasuredRow {
             instances: case.instances,
             joints: case.joints,
             milliseconds,
@@ -128,7 +128,7 @@ impl Run {
         })
     }
 
-    fn case_json(&self, case: &Case) -> Value {
+    fn case_json(&self, case: &CrowdCase) -> Value {
         let row = self.row(case);
         let mut value = json!({
             "engine": "gpu",

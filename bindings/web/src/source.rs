@@ -5,8 +5,9 @@ use std::path::Path;
 #[cfg(feature = "gpu")]
 use std::rc::Rc;
 
+use posse::binding::PropertyTracks;
 use posse::import::{FileFormat, bvh, cocos, gltf, recognize};
-use posse::{ClipId, Library, Mask, PropertyTracks, SkeletonId};
+use posse::{ClipId, Library, Mask, SkeletonId};
 #[cfg(feature = "gpu")]
 use posse_render::Figure;
 use wasm_bindgen::prelude::*;
@@ -32,7 +33,7 @@ pub struct Source {
     pub warnings: Vec<String>,
     /// The report of the retargeting that made the clips.
     #[cfg(feature = "retarget")]
-    pub retargeting: Option<posse::NamedReport>,
+    pub retargeting: Option<posse::retarget::NamedReport>,
 }
 
 /// The bytes of the files beside a document.
@@ -147,7 +148,7 @@ impl Source {
         Ok(self.library.masks().len() - 1)
     }
 
-    fn bind(&mut self, file: &Path, skeleton: SkeletonId, clip: &posse::UnboundClip) -> Result<()> {
+    fn bind(&mut self, file: &Path, skeleton: SkeletonId, clip: &posse::binding::UnboundClip) -> Result<()> {
         let binding = self.library.bind(skeleton, clip, PropertyTracks::Bound)?;
         if binding.tracks.iter().all(|track| track.joint.is_none() && track.property.is_none()) {
             return Err(JsError::new(&format!(

@@ -1,6 +1,6 @@
 //! Crowds that play one or two clips at spread phases and speeds.
 
-use posse::{ClipId, Crowd, Layer, LayerTime, Library, Playback};
+use posse::{ClipId, Crowd, Layer, LayerTime, Library, Playback, WrapMode};
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
@@ -69,6 +69,6 @@ impl SpreadOptions {
         let centred = pace - pace.round();
         let speed = self.speed * (1.0 + 2.0 * SPEEDS * self.spread * centred);
         let start = self.spread * phase * library.clip(clip).duration();
-        Ok(Layer::new(clip, LayerTime::Playing(Playback::looping(start_tick(start, speed)?, speed))))
+        Ok(Layer::new(clip, LayerTime::Playing(Playback::new(WrapMode::Loop, start_tick(start, speed)?, speed))))
     }
 }

@@ -4,7 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use posse::glam::Vec3;
-use posse::{GpuContext, wgpu};
+use posse::gpu::GpuContext;
+use posse::wgpu;
 use posse_render::{Arrangement, demo, tint};
 use posse_render::{Background, Bones, Camera, Canvas, PoseBuffers, Renderer, Scene, Stage, Target};
 use serde::{Deserialize, Serialize};

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+use posse::gpu::{AdapterDescription, AdapterKind, GpuContext, Shortfall};
 use posse::low_level::kernel_limits;
-use posse::{AdapterDescription, AdapterKind, Error, GpuContext, Shortfall, wgpu};
+use posse::{Error, wgpu};
 use serde::Serialize;
 
 use crate::output::{self, note, printable_line};
@@ -36,10 +37,10 @@ pub fn run(args: &Args) -> Result<(), Error> {
         note(&format!("note: {error}"));
     }
     let default = default.ok().map(|adapter| adapter.index);
-    let rows: Vec<Row> = adapters.iter().map(|adapter| Row::new(adapter, default)).collect();
+    let rows: Vec<AdapterRow> = adapters.iter().map(|adapter| AdapterRow::new(adapter, default)).collect();
     output::print(|out| {
         if args.json {
-            let list = List { adapters: &rows, needed: needed() };
+            let list = AdapterList { adapters: &rows, needed: needed() };
             serde_json::to_writer_pretty(&mut *out, &list)?;
             writeln!(out)
         } else {
@@ -53,15 +54,15 @@ type Limits = serde_json::Map<String, serde_json::Value>;
 
 /// The JSON of the command.
 #[derive(Serialize)]
-struct List<'a> {
-    adapters: &'a [Row],
+struct AdapterList<'a> {
+    adapters: &'a [AdapterRow],
     /// The least limits.
     needed: Limits,
 }
 
 /// An adapter in the output.
 #[derive(Serialize)]
-struct Row {
+struct AdapterRow {
     index: usize,
     name: String,
     backend: &'static str,
@@ -92,7 +93,7 @@ struct Short {
     text: String,
 }
 
-impl Row {
+impl AdapterRow {
     fn new(adapter: &AdapterDescription, default: Option<usize>) -> Self {
         let AdapterDescription { index, info, .. } = adapter;
         Self {
@@ -160,7 +161,7 @@ fn limits(all: &wgpu::Limits) -> Limits {
     names.map(|name| (name.clone(), value(&name).into())).collect()
 }
 
-/// The least values of limits, by name: of all limits that [`kernel_limits`] sets, which are those that the engine
+/// The least values of limits, by name: of all limits that [`kernel_limits`] sets, which the engine
 /// checks.
 fn needed() -> Limits {
     let unlimited = wgpu::Limits::unlimited();
@@ -182,7 +183,7 @@ fn type_name(kind: wgpu::DeviceType) -> &'static str {
 }
 
 /// Writes a table of the adapters, a table of their limits, and the reasons why some are not enough.
-fn write_text(out: &mut impl Write, rows: &[Row]) -> io::Result<()> {
+fn write_text(out: &mut impl Write, rows: &[AdapterRow]) -> io::Result<()> {
     let Some(first) = rows.first() else { return writeln!(out, "no adapters") };
     let head = ["index", "name", "backend", "type", "driver", "clock", "used"].map(String::from);
     let table: Vec<_> = [head.to_vec()].into_iter().chain(rows.iter().map(|row| row.cells().to_vec())).collect();
@@ -222,7 +223,7 @@ mod tests {
     #[test]
     fn the_limits_are_those_that_the_engine_checks() {
         let needed = needed();
-        let least = posse::GpuLibrary::required_limits();
+        let least = posse::gpu::GpuLibrary::required_limits();
         for (name, value) in [
             ("max_storage_buffers_per_shader_stage", u64::from(least.max_storage_buffers_per_shader_stage)),
             ("max_compute_workgroup_storage_size", least.max_compute_workgroup_storage_size.into()),
@@ -231,7 +232,7 @@ mod tests {
             assert_eq!(needed.get(name), Some(&value.into()), "{name}");
         }
         assert!(!needed.contains_key("max_buffer_size") && !needed.contains_key("max_texture_dimension_2d"));
-        // A value below, at and above those of `unlimited`.
+        // A value below, at and above the values of `unlimited`.
         let all = wgpu::Limits {
             max_buffer_size: 1 << 40,
             max_bind_groups: wgpu::Limits::unlimited().max_bind_groups,
@@ -247,7 +248,7 @@ mod tests {
     #[test]
     fn an_adapter_that_is_not_enough_is_listed_with_the_reasons() {
         let limit = Shortfall::Limit { name: "max_storage_buffers_per_shader_stage", needed: 8, allowed: 4 };
-        let row = |index, shortfalls: &[Shortfall]| Row {
+        let row = |index, shortfalls: &[Shortfall]| AdapterRow {
             index,
             name: format!("name {index}"),
             backend: "vulkan",

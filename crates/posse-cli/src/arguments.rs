@@ -1,7 +1,8 @@
 //! Arguments that several commands share, and the parsing of their values.
 
+use posse::compress::{CompressedLibrary, ErrorBound, Length};
 use posse::import::bvh::LoadOptions;
-use posse::{CompressedLibrary, Error, ErrorBound, Length, Library, SkinFormat};
+use posse::{Error, Library, SkinFormat};
 use serde::Deserialize;
 
 /// The options `--compress` and `--shell`.
@@ -25,7 +26,7 @@ impl CompressArgs {
     }
 }
 
-/// The options of reading BVH files; that of the frame rate is for files of SMPL, too.
+/// The options of reading BVH files; the frame rate is for files of SMPL, too.
 #[derive(Debug, Clone, Copy, Default, PartialEq, clap::Args)]
 pub struct BvhArgs {
     /// The frames per second with which BVH files and npz files of SMPL are read, if their rate is missing or wrong.
@@ -43,7 +44,7 @@ impl BvhArgs {
         LoadOptions { fps: self.input_fps, end_sites: !self.no_end_sites }
     }
 
-    /// The same arguments for the source of a retargeting, whose joints are not those of the results.
+    /// The same arguments for the source of a retargeting, whose joints are not the joints of the results.
     pub fn of_source(self) -> Self {
         Self { no_end_sites: false, ..self }
     }

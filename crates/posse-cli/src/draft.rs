@@ -42,8 +42,8 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Creates a draft in the folder of its place. The name is short, so that it is valid wherever that of the place
-    /// is.
+    /// Creates a draft in the folder of its place. The name is short, so that it is valid wherever the name of the
+    /// place is.
     ///
     /// # Errors
     /// [`Error::Io`] with the place.
@@ -210,7 +210,7 @@ impl Seek for Draft {
     }
 }
 
-/// The error of a file that cannot be written. Its name is that of the place, not that of the draft.
+/// The error of a file that cannot be written. It names the place, not the draft.
 fn failed(place: &Path, source: io::Error) -> Error {
     Error::Io { file: place.to_path_buf(), source: with_hint_at(place, source) }
 }

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use glam::Vec3;
+use posse::gpu::{GpuCrowd, GpuLibrary};
 use posse::import::crowd::CrowdFile;
+use posse::transitions::Transition;
 use posse::{
-    ClipId, Crowd, CrowdOptions, Error, GpuCrowd, GpuLibrary, Layer, LayerTime, Library, Mixing, Outputs, Playback,
-    SkeletonId, Ticks, Transition, demo,
+    ClipId, Crowd, CrowdOptions, Error, Layer, LayerTime, Library, Mixing, Outputs, Playback, SkeletonId, Ticks, demo,
 };
 use posse_render::{Arrangement, Bounds, Figure, Placement, Stage, crowd_bounds, gltf, tint};
 
@@ -24,8 +25,8 @@ const MEASURED_POSES: usize = 80;
 /// The arguments that select a drawn crowd.
 #[derive(Debug, clap::Args)]
 pub struct DrawnCrowdArgs {
-    /// A .glb, .gltf, .vrm, .vrma, .fbx or .bvh file, an .npz file of SMPL, a Cocos clip (with --rig), or `demo` for the
-    /// built-in human.
+    /// A .glb, .gltf, .vrm, .vrma, .fbx or .bvh file, an .npz file of SMPL, a Cocos clip (with --rig), or `demo` for
+    /// the built-in human.
     #[arg(required_unless_present = "crowd")]
     file: Option<PathBuf>,
     /// A crowd file instead of FILE: JSON that names glTF files, masks, and groups of instances with their layers.
@@ -36,7 +37,8 @@ pub struct DrawnCrowdArgs {
         conflicts_with_all = ["file", "rig", "clip", "instances", "input_fps", "no_end_sites", "skeleton"]
     )]
     crowd: Option<PathBuf>,
-    /// A .glb, .gltf, .vrm, .fbx or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE.
+    /// A .glb, .gltf, .vrm, .fbx or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of
+    /// FILE.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
     /// The clip: NAME, NAME#K for the K-th of that name from 0, or #INDEX. Default: the first clip; for `demo`, each
@@ -380,7 +382,7 @@ fn create_crowd(
         let layer = |number: usize, index: Option<usize>| {
             let PlayedClip { clip, duration, rate } = clip(instance, index)?;
             let offset = (instance as f64 * GOLDEN_RATIO).fract() * duration / rate.max(f64::MIN_POSITIVE);
-            let time = LayerTime::Playing(Playback::looping(Ticks::from_seconds(-offset), rate));
+            let time = LayerTime::Playing(Playback::looping(-offset, rate));
             Some(Layer { weight: settings.weight(number), ..Layer::new(clip, time) })
         };
         let second = settings.second.and_then(|second| layer(1, Some(second)));
@@ -451,14 +453,14 @@ impl ClockedCrowd {
         let starts = transition_starts(crowd);
         let options = if starts.is_empty() { CrowdOptions::NONE } else { room(crowd) };
         let on_gpu = GpuCrowd::with_options(library, crowd, outputs, options)?;
-        // The layers on the device are those that come in.
+        // The layers on the device are the layers that come in.
         let passed = starts.len();
         Ok(Self { on_gpu, starts, passed, values: Vec::new() })
     }
 
-    /// Replaces the layers by those of a crowd with the same transitions, if they fit.
+    /// Replaces the layers by the layers of a crowd with the same transitions, if they fit.
     #[cfg(feature = "view")]
-    pub fn set_layers(&mut self, library: &GpuLibrary, crowd: &Crowd) -> Result<posse::LayersOutcome, Error> {
+    pub fn set_layers(&mut self, library: &GpuLibrary, crowd: &Crowd) -> Result<(), Error> {
         self.on_gpu.set_layers(library, &crowd.at(self.shown_from(self.passed)))
     }
 
@@ -467,12 +469,7 @@ impl ClockedCrowd {
     pub fn set_time(&mut self, library: &GpuLibrary, crowd: &Crowd, now: Ticks) -> Result<(), Error> {
         let passed = self.starts.partition_point(|&start| start <= now);
         if passed != self.passed {
-            let outcome = self.on_gpu.set_layers(library, &crowd.at(self.shown_from(passed)))?;
-            if !outcome.is_replaced() {
-                return Err(Error::Usage(format!(
-                    "the layers of transitions do not fit the crowd on the GPU: {outcome}"
-                )));
-            }
+            self.on_gpu.set_layers(library, &crowd.at(self.shown_from(passed)))?;
             self.passed = passed;
         }
         let values = parameter_values(crowd, self.on_gpu.parameter_count(), now);
@@ -506,7 +503,7 @@ fn transition_starts(crowd: &Crowd) -> Vec<Ticks> {
     starts
 }
 
-/// The room for all layers of a crowd: those that come in and those that go out, with any weights.
+/// The room for all layers of a crowd: layers that come in and layers that go out, with any weights.
 fn room(crowd: &Crowd) -> CrowdOptions {
     let mut options = CrowdOptions { mixing: Mixing::Blend, ..CrowdOptions::NONE };
     let mut add = |layers: &[Layer]| {
@@ -527,7 +524,7 @@ fn room(crowd: &Crowd) -> CrowdOptions {
 fn parameter_values(crowd: &Crowd, count: usize, now: Ticks) -> Vec<f32> {
     let mut values: Vec<f32> = Vec::with_capacity(count * crowd.len());
     for instance in 0..crowd.len() {
-        // Instances of a group share their parameters, so that most values are those of the instance before.
+        // Instances of a group share their parameters, so that most values are the values of the instance before.
         let is_shared = instance > 0 && std::ptr::eq(crowd.parameters(instance), crowd.parameters(instance - 1));
         if is_shared {
             values.extend_from_within(values.len() - count..);
@@ -542,7 +539,8 @@ fn parameter_values(crowd: &Crowd, count: usize, now: Ticks) -> Vec<f32> {
 mod tests {
     use std::sync::Arc;
 
-    use posse::{Parameter, TransitionKind};
+    use posse::parameters::Parameter;
+    use posse::transitions::TransitionKind;
 
     use crate::source::tests::crowd_file;
 
@@ -570,8 +568,8 @@ mod tests {
         for (instance, expected) in [100.0, 1.0, 100.0].into_iter().enumerate() {
             assert!((size(instance) - expected).abs() < 1e-3 * expected, "{}", size(instance));
         }
-        // The figure is 2 m high and moves by 1 m along x: 200 m and 100 m at the larger size. The middles of neighbours
-        // are about three quarters of the width apart.
+        // The figure is 2 m high and moves by 1 m along x: 200 m and 100 m at the larger size. The middles of
+        // neighbours are about three quarters of the width apart.
         let middle = |instance: usize| {
             drawn.placements[instance].transform.transform_point3(posse::glam::Vec3::new(0.5, 0.0, 0.0))
         };
@@ -610,7 +608,7 @@ mod tests {
     }
 
     fn playing() -> Layer {
-        Layer::new(clip(&demo::library().unwrap()), LayerTime::Playing(Playback::looping(Ticks(0), 1.0)))
+        Layer::new(clip(&demo::library().unwrap()), LayerTime::Playing(Playback::looping(0.0, 1.0)))
     }
 
     fn clip(library: &Library) -> ClipId {

@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
-use posse::measure::{self, Measurement, Workload};
+use posse::compress::CompressedLibrary;
+use posse::cpu::CpuEngine;
 #[cfg(feature = "gpu")]
-use posse::{AdapterDescription, AdapterKind, GpuContext, GpuEngine, GpuLibrary};
-use posse::{CompressedLibrary, CpuEngine, Error, Evaluator, Library, PackedLibrary, Reference};
+use posse::gpu::{AdapterDescription, AdapterKind, GpuContext, GpuEngine, GpuLibrary};
+use posse::measure::{self, Measurement, Workload};
+use posse::packed::PackedLibrary;
+use posse::{Error, Evaluator, Library, Reference};
 
 use crate::output::note;
 use crate::start_up::StartUp;
@@ -40,7 +43,7 @@ impl EngineArgs {
     /// The engine, and its adapter.
     ///
     /// # Errors
-    /// Those of [`AdapterArgs::with_engine`].
+    /// The errors of [`AdapterArgs::with_engine`].
     pub fn selection(&self) -> Result<EngineSelection<'_>, Error> {
         self.adapter.with_engine(self.engine)
     }
@@ -93,7 +96,7 @@ impl AdapterArgs {
     /// Opens the adapter that the option names, or the best one, to draw pictures with, and prints its name.
     ///
     /// # Errors
-    /// [`Error::Usage`] with the package to install if there is none; those of [`open`](Self::open).
+    /// [`Error::Usage`] with the package to install if there is none; the errors of [`open`](Self::open).
     #[cfg(feature = "gpu")]
     pub fn open_to_draw(&self) -> Result<GpuContext, Error> {
         let gpu = self.open(AdapterKind::Any).map_err(explain_missing_adapter)?;
@@ -158,7 +161,7 @@ impl<'a> EngineLibrary<'a> {
         compressed.map_or(Self::Float(library), Self::Compressed)
     }
 
-    /// The library with the values that the engine evaluates: those of the decoded keys if they are compressed.
+    /// The library with the values that the engine evaluates: the decoded keys if they are compressed.
     pub fn library(self) -> &'a Library {
         match self {
             Self::Float(library) => library,
@@ -237,7 +240,7 @@ impl<'a> Engine<'a> {
         start_up: &mut StartUp,
     ) -> Result<Self, Error> {
         let packed = start_up.step("pack", || library.pack(threads))?;
-        let library = start_up.step("pipelines", || GpuLibrary::new(&gpu, packed))?;
+        let library = start_up.step("pipelines", || GpuLibrary::from_packed(&gpu, packed))?;
         Ok(Self::Gpu(Box::new(GpuEngine::with_library(gpu, library)?)))
     }
 
@@ -266,7 +269,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// The bytes that the engine keeps for its library, of the GPU engine those of its buffers; `None` for the
+    /// The bytes that the engine keeps for its library, of the GPU engine the bytes of its buffers; `None` for the
     /// reference, which reads the model.
     #[cfg(feature = "gpu")]
     pub fn library_bytes(&self) -> Option<u64> {

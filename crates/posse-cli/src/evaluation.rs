@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use posse::Phase;
 use posse::import::crowd::CrowdFile;
 use posse::low_level::reference::phase;
+use posse::playback::Phase;
 use posse::quality::FootLock;
+use posse::transitions::Transition;
 use posse::{
     ClipId, Crowd, Error, Evaluator, Layer, LayerTime, Library, Outputs, Playback, Pose, SkeletonId, Step, Ticks,
-    Transition,
 };
 
 use crate::arguments::check_limit;
@@ -59,8 +59,8 @@ impl ClipPlayback {
         end <= start || (self.playback.rate.abs() * seconds / (end - start)).is_finite()
     }
 
-    /// The phase of the clip at a time in seconds since the play began, by the rule of [`posse::clip_time`]: before the
-    /// beginning, a mode that does not repeat waits.
+    /// The phase of the clip at a time in seconds since the play began, by the rule of [`posse::playback::clip_time`]:
+    /// before the beginning, a mode that does not repeat waits.
     fn phase_at(&self, seconds: f64) -> Phase {
         let Playback { wrap, rate, .. } = self.playback;
         // -0 s counts as 0 s. Played seconds of -0 are the beginning of a play backwards, which a rate of 0 never has.

@@ -5,11 +5,13 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use posse::binding::{BoundTrack, UnboundCurves, UnboundTrack, ValueKind};
+use posse::compress::{ClipReport, CompressedLibrary};
+use posse::cpu::CpuEngine;
+use posse::curves::{Curve, CurveEasing, Easing, Interpolation, Target, Timeline, Track};
+use posse::packed::PackedLibrary;
 use posse::quality::{GroundLevel, MotionQuality, Stance, measured_fps};
-use posse::{
-    BoundTrack, Clip, ClipId, ClipReport, CompressedLibrary, CpuEngine, Curve, CurveEasing, Easing, Error,
-    Interpolation, Joint, PackedLibrary, Skeleton, Target, Timeline, Track, UnboundCurves, UnboundTrack, ValueKind,
-};
+use posse::{Clip, ClipId, Error, Joint, Skeleton};
 use serde::Serialize;
 
 use crate::arguments::{BvhArgs, CompressArgs};
@@ -110,7 +112,7 @@ struct SkeletonSummary<'a> {
     /// Joints given by a matrix.
     matrices: usize,
     weights: usize,
-    /// The names of the properties, without those of the tracks of a Cocos clip.
+    /// The names of the properties, without the tracks of a Cocos clip.
     properties: Vec<&'a str>,
     /// The names of the expressions of a VRM model or animation.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -370,7 +372,7 @@ impl<'a> ClipSummary<'a> {
         named: Option<&'a NamedClip>,
         compressed: Option<CompressedSummary>,
     ) -> Self {
-        let mut timelines = Timelines::default();
+        let mut timelines = ClipTimelines::default();
         let tracks = match named {
             Some(named) => Tracks::Names(target_summaries(named, skeleton, &mut timelines)),
             None => {
@@ -465,7 +467,7 @@ impl<'a> ClipSummary<'a> {
 }
 
 /// The summary of a track of a glTF file.
-fn track_summary<'a>(track: &'a Track, skeleton: &'a Skeleton, timelines: &mut Timelines) -> TrackSummary<'a> {
+fn track_summary<'a>(track: &'a Track, skeleton: &'a Skeleton, timelines: &mut ClipTimelines) -> TrackSummary<'a> {
     let (target, joint) = target_name(track.target);
     let name = match track.target {
         Target::Property(property) => Some(skeleton.properties()[property].name.as_str()),
@@ -564,7 +566,7 @@ struct TimelineSummary {
 
 /// The timelines of a clip, in the order of their first curves.
 #[derive(Default)]
-struct Timelines {
+struct ClipTimelines {
     indices: BTreeMap<*const Timeline, usize>,
     /// The timelines.
     found: Vec<TimelineSummary>,
@@ -572,7 +574,7 @@ struct Timelines {
     numbers: usize,
 }
 
-impl Timelines {
+impl ClipTimelines {
     /// Adds the curves of a track. Returns the indices of their timelines, without duplicates.
     fn add_track<'a>(&mut self, curves: impl IntoIterator<Item = &'a Curve>) -> Vec<usize> {
         let mut indices = BTreeSet::new();
@@ -624,14 +626,14 @@ struct AnimatedJoint<'a> {
 fn target_summaries<'a>(
     named: &'a NamedClip,
     skeleton: &'a Skeleton,
-    timelines: &mut Timelines,
+    timelines: &mut ClipTimelines,
 ) -> Vec<TargetSummary<'a>> {
     let tracks = named.clip.tracks.iter().zip(&named.tracks);
     tracks.map(|(track, bound)| TargetSummary::new(track, bound, skeleton, timelines)).collect()
 }
 
 impl<'a> TargetSummary<'a> {
-    fn new(track: &'a UnboundTrack, bound: &BoundTrack, skeleton: &'a Skeleton, timelines: &mut Timelines) -> Self {
+    fn new(track: &'a UnboundTrack, bound: &BoundTrack, skeleton: &'a Skeleton, timelines: &mut ClipTimelines) -> Self {
         let curves: Vec<&Curve> = match &track.curves {
             UnboundCurves::Empty => Vec::new(),
             UnboundCurves::Whole(curve) => vec![curve],

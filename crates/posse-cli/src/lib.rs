@@ -216,7 +216,8 @@ fn run_command(cli: Cli) -> Result<Outcome, Error> {
     }
 }
 
-/// The stack of a command. That of the main thread follows the limits of the shell (`ulimit -s`), and can be too small.
+/// The stack of a command. The stack of the main thread follows the limits of the shell (`ulimit -s`), and can be too
+/// small.
 const STACK: usize = 8 << 20;
 
 /// The exit code after a panic, which has printed its message.

@@ -4,10 +4,11 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use posse::curves::Target;
 use posse::export::gltf::Document;
 use posse::glam::{DAffine3, DVec3};
 use posse::low_level::UniqueNames;
-use posse::{ClipId, Error, Skeleton, SkeletonId, Target};
+use posse::{ClipId, Error, Skeleton, SkeletonId};
 
 use crate::arguments::BvhArgs;
 use crate::output::{self, Output, check_folder, note, warn_of_file};
@@ -18,8 +19,8 @@ pub const HELP: &str = "\
 Examples:
   posse merge walk.glb run.glb jump.glb --onto hero.glb -o hero-with-clips.glb
 
-Keys are copied as they are. Joints are matched by name, and must have the rest pose of TARGET: that of the skins where
-both files have them, else that of the nodes. For clips of another skeleton, use posse retarget FILE --onto TARGET --keep
+Keys are copied as they are. Joints are matched by name, and must have the rest pose of TARGET: of the skins where
+both files have them, else of the nodes. For clips of another skeleton, use posse retarget FILE --onto TARGET --keep
 -o OUT.glb.";
 
 /// The arguments of `posse merge`.
@@ -245,7 +246,7 @@ fn difference(matched: &BTreeSet<(usize, usize)>, poses: &[RestPose; 2], skeleto
         let pair = |by_skins, sizes| Some((source.local(from, by_skins)?, target.local(to, by_skins)?, sizes));
         let pair = pair(true, by_skins).or_else(|| pair(false, by_nodes));
         let Some(((one, scale), (other, other_scale), sizes)) = pair else { continue };
-        // In the units of the parent, whose scale may differ from those of model space by a factor of 100.
+        // In the units of the parent, whose scale may differ from model space by a factor of 100.
         let size = (sizes[0] / scale).max(sizes[1] / other_scale);
         // Of a parent that is flat, nothing is known.
         if !one.is_finite() || !other.is_finite() {

@@ -17,7 +17,7 @@ const TEXTS: u64 = 256 << 20;
 
 /// A type of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum NumberType {
     /// `f32`.
     Single,
     /// `f64`.
@@ -28,7 +28,7 @@ pub enum Kind {
     Boolean,
 }
 
-impl Kind {
+impl NumberType {
     fn name(self) -> &'static str {
         match self {
             Self::Single => "<f4",
@@ -95,7 +95,7 @@ pub struct NpzFile<W: Write + Seek> {
     zip: ZipWriter<W>,
 }
 
-/// A file whose writer cannot go back, as that of a pipe.
+/// A file whose writer cannot go back, as the writer of a pipe.
 pub type StreamedNpzFile<W> = NpzFile<StreamWriter<UntilError<W>>>;
 
 impl<W: Write + Seek> NpzFile<UntilError<W>> {
@@ -114,7 +114,7 @@ impl<W: Write> StreamedNpzFile<W> {
 
 impl<W: Write + Seek> NpzFile<W> {
     /// Begins an array. Its numbers are [written](Self::write) next. Returns the number of their bytes.
-    pub fn begin(&mut self, array: &str, kind: Kind, shape: &[usize]) -> Result<u64, Error> {
+    pub fn begin(&mut self, array: &str, kind: NumberType, shape: &[usize]) -> Result<u64, Error> {
         let bytes = kind.bytes() * shape.iter().map(|&length| length as u64).product::<u64>();
         let header = header(kind.name(), shape).map_err(|error| self.error(error))?;
         self.begin_member(array, header.len() as u64 + bytes)?;
@@ -133,7 +133,13 @@ impl<W: Write + Seek> NpzFile<W> {
     }
 
     /// An array with its numbers, as little-endian bytes.
-    pub fn array(&mut self, array: &str, kind: Kind, shape: &[usize], numbers: &mut impl Read) -> Result<(), Error> {
+    pub fn array(
+        &mut self,
+        array: &str,
+        kind: NumberType,
+        shape: &[usize],
+        numbers: &mut impl Read,
+    ) -> Result<(), Error> {
         let bytes = self.begin(array, kind, shape)?;
         match io::copy(numbers, &mut self.zip) {
             Ok(written) if written == bytes => Ok(()),

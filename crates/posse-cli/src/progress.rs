@@ -11,7 +11,7 @@ const DELAY: Duration = Duration::from_secs(1);
 /// The bars of the process.
 static BARS: Mutex<Vec<WeakProgressBar>> = Mutex::new(Vec::new());
 
-/// Adds a bar to those that [`clear_all`] removes.
+/// Adds a bar to the bars that [`clear_all`] removes.
 pub fn register(bar: &ProgressBar) {
     let mut bars = BARS.lock().unwrap_or_else(PoisonError::into_inner);
     bars.retain(|bar| bar.upgrade().is_some());

@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-use posse::{Error, Evaluator, GpuContext, GpuLibrary, Outputs, PackedLibrary, Reference, Ticks};
+use posse::gpu::{GpuContext, GpuLibrary};
+use posse::{Error, Evaluator, Outputs, Reference, Ticks};
 use posse_render::encode::{Film, GifAnimation, Palette, PngAnimation, write_indexed_png, write_png};
 use posse_render::{Bones, Canvas, Picture, PoseBuffers, Renderer, Scene, Target, UploadedPoses, View, needed_outputs};
 
@@ -71,11 +72,11 @@ pub struct Args {
 
 /// Runs `posse render`.
 pub fn run(args: &Args) -> Result<(), Error> {
-    let format = Format::from_name(&args.output)?;
-    if format != Format::Png && (args.sheet.is_some() || args.compare || args.colours.is_some()) {
+    let format = RenderedKind::from_name(&args.output)?;
+    if format != RenderedKind::Png && (args.sheet.is_some() || args.compare || args.colours.is_some()) {
         return Err(Error::Usage("--sheet, --compare and --colours are for .png files".into()));
     }
-    let size = args.size.unwrap_or(if format == Format::Png { [1280, 720] } else { [640, 360] });
+    let size = args.size.unwrap_or(if format == RenderedKind::Png { [1280, 720] } else { [640, 360] });
     let sheet = args.sheet.map(|size| Grid { columns: size[0], rows: size[1] });
     let grid = if args.compare { Grid::COMPARISON } else { sheet.unwrap_or(Grid::SINGLE) };
     if grid.columns > size[0] || grid.rows > size[1] {
@@ -94,7 +95,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
     drawn.warn_if_empty();
     let range = ClockRange { start: args.time, seconds: args.seconds.unwrap_or(drawn.seconds) };
     let frames = match format {
-        Format::Png => None,
+        RenderedKind::Png => None,
         _ => Some(Frames::new(range, args.fps, format)?),
     };
     let bones = args.view_args.bones(&drawn) != Bones::Hidden;
@@ -122,7 +123,7 @@ impl Args {
 
 /// The kind of an output file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Format {
+enum RenderedKind {
     /// A picture.
     Png,
     /// A loop with all colours.
@@ -133,7 +134,7 @@ enum Format {
     Film,
 }
 
-impl Format {
+impl RenderedKind {
     /// The kind of a file, from the extension of its name.
     fn from_name(file: &Path) -> Result<Self, Error> {
         let extension = file.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
@@ -178,15 +179,15 @@ struct Frames {
 
 impl Frames {
     /// Divides a range into pictures. The rate in pictures per second is rounded to one that the format can store.
-    fn new(range: ClockRange, asked: f64, format: Format) -> Result<Self, Error> {
+    fn new(range: ClockRange, asked: f64, format: RenderedKind) -> Result<Self, Error> {
         let stored = match format {
             // Programs show a picture of one hundredth of a second for ten hundredths, so that two is the shortest
             // duration.
-            Format::Gif => 100.0 / (100.0 / asked).round().clamp(2.0, 65535.0),
-            Format::Apng => 1000.0 / (1000.0 / asked).round().clamp(1.0, 65535.0),
+            RenderedKind::Gif => 100.0 / (100.0 / asked).round().clamp(2.0, 65535.0),
+            RenderedKind::Apng => 1000.0 / (1000.0 / asked).round().clamp(1.0, 65535.0),
             _ => asked,
         };
-        if format == Format::Gif && (stored - asked).abs() > 1e-6 * asked {
+        if format == RenderedKind::Gif && (stored - asked).abs() > 1e-6 * asked {
             note(&format!(
                 "note: a picture of a .gif takes whole hundredths of a second, at least two: {} pictures per second in \
                  place of {asked}",
@@ -205,7 +206,13 @@ impl Frames {
 }
 
 /// Draws the pictures of a loop and writes the file.
-fn write_loop(file: &Path, format: Format, renderer: &FrameRenderer, view: &View, frames: Frames) -> Result<(), Error> {
+fn write_loop(
+    file: &Path,
+    format: RenderedKind,
+    renderer: &FrameRenderer,
+    view: &View,
+    frames: Frames,
+) -> Result<(), Error> {
     let draw = |index: usize| renderer.picture(frames.range.time(index, frames.count)?, view);
     let progress = Progress::new(frames.count, "pictures");
     let draw_all = |add: &mut dyn FnMut(Picture) -> Result<(), Error>| {
@@ -215,7 +222,7 @@ fn write_loop(file: &Path, format: Format, renderer: &FrameRenderer, view: &View
             Ok(())
         })
     };
-    if format == Format::Film {
+    if format == RenderedKind::Film {
         let mut draft = Draft::create(file)?;
         let start = |draft: &Path| Film::new(file, draft, renderer.size(), frames.rate);
         let mut film = draft.write_by(start, Film::stop)?;
@@ -226,7 +233,7 @@ fn write_loop(file: &Path, format: Format, renderer: &FrameRenderer, view: &View
     let mut output = Output::create(Some(file))?;
     let (out, destination) = output.split();
     let write_error = |error: std::io::Error| destination.error(error);
-    if format == Format::Gif {
+    if format == RenderedKind::Gif {
         let count = PALETTE_PICTURES.min(frames.count);
         let samples = (0..count).map(|sample| draw(sample * frames.count / count));
         let palette = Palette::new(&samples.collect::<Result<Vec<_>, Error>>()?, GifAnimation::<Vec<u8>>::MAX_COLOURS);
@@ -328,7 +335,7 @@ impl<'a> FrameRenderer<'a> {
         Canvas::check_size(&gpu.device, file_size)?;
         let target = Target::default();
         let canvas = Canvas::new(&gpu.device, target, [file_size[0] / grid.columns, file_size[1] / grid.rows])?;
-        let library = GpuLibrary::new(&gpu, PackedLibrary::new(&drawn.library)?)?;
+        let library = GpuLibrary::new(&gpu, &drawn.library)?;
         let outputs = needed_outputs(&drawn.figures, bones);
         let crowd = ClockedCrowd::new(&library, &drawn.crowd, outputs)?;
         let renderer = Renderer::new(&gpu.device, &gpu.queue, target)?;
@@ -390,11 +397,11 @@ mod tests {
         let frames = |rate, format| Frames::new(range, rate, format).unwrap();
         // Whole hundredths of a second, at least two; whole thousandths.
         for (rate, format, stored, count) in [
-            (60.0, Format::Gif, 50.0, 100),
-            (30.0, Format::Gif, 100.0 / 3.0, 67),
-            (25.0, Format::Gif, 25.0, 50),
-            (60.0, Format::Apng, 1000.0 / 17.0, 118),
-            (60.0, Format::Film, 60.0, 120),
+            (60.0, RenderedKind::Gif, 50.0, 100),
+            (30.0, RenderedKind::Gif, 100.0 / 3.0, 67),
+            (25.0, RenderedKind::Gif, 25.0, 50),
+            (60.0, RenderedKind::Apng, 1000.0 / 17.0, 118),
+            (60.0, RenderedKind::Film, 60.0, 120),
         ] {
             let found = frames(rate, format);
             assert_eq!((found.rate, found.count), (stored, count), "{format:?} at {rate}");

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use posse::export::bvh::{ClipFile, Options, RotationOrder};
 use posse::export::gltf::{Document, VrmAnimation};
-use posse::{ClipId, Error, NamedAlignment, NamedClipReport, NamedLoss, NamedPair, NamedReport, NamedResampling};
+use posse::retarget::{NamedAlignment, NamedClipReport, NamedLoss, NamedPair, NamedReport, NamedResampling};
+use posse::{ClipId, Error};
 
 use crate::arguments::{BvhArgs, parse_positive};
 use crate::inspect::plural;
@@ -57,7 +58,7 @@ pub struct Args {
     #[arg(long, value_name = "F", requires = "output", value_parser = parse_positive)]
     fps: Option<f64>,
     /// The order of the rotations of a .bvh file, the first one outermost: XYZ, XZY, YXZ, YZX, ZXY or ZYX. Default:
-    /// ZXY, that of Biovision's files.
+    /// ZXY, the order of Biovision's files.
     #[arg(long, value_name = "ORDER", requires = "output")]
     bvh_order: Option<RotationOrder>,
     #[command(flatten)]

@@ -11,7 +11,7 @@ use crate::source::Rig as RigFile;
 
 /// The length in metres of the sides of the triangles of the built-in figure.
 const BODY_SIDE: f64 = 0.013;
-/// The share by which the colour of a side replaces that of a mesh.
+/// The share by which the colour of a side replaces the colour of a mesh.
 const STRENGTH: f32 = 0.85;
 /// The share by which grey of the same brightness replaces the colour of a mesh without a texture.
 const PALENESS: f32 = 0.7;
@@ -154,7 +154,7 @@ fn coloured(figure: Figure, skins: &[&[usize]], sides: &[BodySide], is_body: &[b
 }
 
 /// The colour of a vertex that joints of sides of the body move by these weights. With a texture, it is an overlay; own
-/// colours without a texture become paler, so that none looks like that of a side.
+/// colours without a texture become paler, so that none looks like the colour of a side.
 fn tinted(vertex: &Vertex, material: &Material, shares: &[(BodySide, f32)]) -> [u16; 4] {
     let [left, right] = [BodySide::Left, BodySide::Right].map(|side| {
         let weights = shares.iter().filter(|(other, _)| *other == side).map(|(_, weight)| weight.max(0.0));

@@ -12,11 +12,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use glam::{Affine3A, DAffine3, DMat3, DQuat, DVec3, Vec3};
-use posse::{
-    Clip, Crowd, Curve, Error, Evaluator, GpuContext, GpuCrowd, GpuLibrary, Interpolation, Layer, LayerTime, Library,
-    Outputs, PackedLibrary, Pose, Reference, ReferencePose, RetargetedClip, Retargeting, SkeletonId, Ticks, Timeline,
-    Track,
-};
+use posse::curves::{Curve, Interpolation, Timeline, Track};
+use posse::gpu::{GpuContext, GpuCrowd, GpuLibrary};
+use posse::retarget::{ReferencePose, RetargetedClip, Retargeting};
+use posse::{Clip, Crowd, Error, Evaluator, Layer, LayerTime, Library, Outputs, Pose, Reference, SkeletonId, Ticks};
 use posse_render::encode::write_png;
 use posse_render::{
     Background, Bones, Bounds, Camera, Canvas, Figure, Picture, Placement, PoseBuffers, Renderer, Scene, Stage, Target,
@@ -115,7 +114,7 @@ impl PictureArgs {
     /// Opens the adapter for a picture of clips. `None` without `--picture`.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the size is too small for the figures; those of [`AdapterArgs::open_to_draw`].
+    /// [`Error::Usage`] if the size is too small for the figures; the errors of [`AdapterArgs::open_to_draw`].
     pub fn open(&self, clips: usize) -> Result<Option<PictureFile>, Error> {
         let Some(file) = self.picture.clone() else { return Ok(None) };
         let drawn = clips.min(MAX_CLIPS);
@@ -189,7 +188,7 @@ impl PictureFile {
     /// Draws a retargeting of the clips of `file` to the rig of `target`.
     ///
     /// # Errors
-    /// [`Error::Device`] if the device is lost or out of memory; those of the engines.
+    /// [`Error::Device`] if the device is lost or out of memory; the errors of the engines.
     pub fn draw(&self, retargeted: &mut Retargeted, file: &Path, target: &RigFile) -> Result<Picture, Error> {
         let Retargeted { source, retargeting, options, .. } = &mut *retargeted;
         let map = &retargeting.map;
@@ -223,11 +222,11 @@ impl PictureFile {
 
     fn draw_rows(&self, rigs: &Rigs, rows: &[Row]) -> Result<Picture, Error> {
         let (Page { size, cell, .. }, target) = (self.page, Target::default());
-        let shown = Shown::new(rows, rigs, cell);
+        let shown = ShownArea::new(rows, rigs, cell);
         let [red, green, blue] = BACKGROUND;
         let mut picture = Picture::filled(size, [red, green, blue, 255]);
         let canvas = Canvas::new(&self.gpu.device, target, [size[0], cell[1]])?;
-        let library = GpuLibrary::new(&self.gpu, PackedLibrary::new(rigs.library)?)?;
+        let library = GpuLibrary::new(&self.gpu, rigs.library)?;
         let renderer = Renderer::new(&self.gpu.device, &self.gpu.queue, target)?;
         for (index, row) in rows.iter().enumerate() {
             let figures = std::slice::from_ref(&row.rig.figure);
@@ -300,16 +299,16 @@ fn layer(library: &mut Library, skeleton: SkeletonId, pose: &ReferencePose) -> R
     for (joint, transform) in local.iter().enumerate().filter(|(joint, _)| joints[*joint].matrix.is_none()) {
         let curve = |values: &[f64]| Curve::new(timeline.clone(), Interpolation::Linear, values.len(), values.to_vec());
         let [translation, scale] = [transform.translation, transform.scale].map(|vector| curve(&vector.to_array()));
-        tracks.push(Track::new(posse::Target::Translation(joint), translation?));
-        tracks.push(Track::new(posse::Target::Rotation(joint), curve(&transform.rotation.to_array())?));
-        tracks.push(Track::new(posse::Target::Scale(joint), scale?));
+        tracks.push(Track::new(posse::curves::Target::Translation(joint), translation?));
+        tracks.push(Track::new(posse::curves::Target::Rotation(joint), curve(&transform.rotation.to_array())?));
+        tracks.push(Track::new(posse::curves::Target::Scale(joint), scale?));
     }
     let clip = library.add_clip(Clip::new(None, skeleton, tracks))?;
     Ok(Some(Layer::new(clip, LayerTime::At(0.0))))
 }
 
 /// A skeleton of the retargeting, as it stands in its rows.
-struct Rig {
+struct PicturedRig {
     skeleton: SkeletonId,
     figure: Figure,
     sides: Vec<BodySide>,
@@ -319,13 +318,13 @@ struct Rig {
     root: usize,
     /// The up axis.
     up: DVec3,
-    /// The rotation from the space of the skeleton to that of the picture.
+    /// The rotation from the space of the skeleton to the space of the picture.
     rotation: DQuat,
     /// The height of the ground of the reference pose.
     ground: f64,
 }
 
-impl Rig {
+impl PicturedRig {
     /// The places of the body's joints in a pose.
     fn joints(&self, pose: &Pose) -> impl Iterator<Item = DVec3> {
         let joints = pose.model.iter().zip(&self.is_body).filter(|(_, is_body)| **is_body);
@@ -337,13 +336,13 @@ impl Rig {
 struct Rigs<'a> {
     library: &'a Library,
     retargeting: &'a Retargeting,
-    rigs: [Rig; 2],
+    rigs: [PicturedRig; 2],
     /// The heights of the figures by the lengths of leg and trunk. `None` if they are not known on both sides.
     heights: Option<[f64; 2]>,
 }
 
 impl<'a> Rigs<'a> {
-    /// `layers` are those of the reference pose and of the target's pose.
+    /// `layers` are the layers of the reference pose and of the target's pose.
     fn new(retargeted: &'a Retargeted, layers: &[Option<Layer>; 2], target: &RigFile) -> Result<Self, Error> {
         let Retargeted { source, retargeting, .. } = retargeted;
         let library = &source.library;
@@ -364,7 +363,7 @@ impl<'a> Rigs<'a> {
                 _ => (retargeting.target_up, upright),
             };
             let figure = Figure { joint_colours, ..Figure::empty(ids[side]) };
-            Rig { skeleton: ids[side], figure, sides, is_body, root: roots[side], up, rotation, ground: 0.0 }
+            PicturedRig { skeleton: ids[side], figure, sides, is_body, root: roots[side], up, rotation, ground: 0.0 }
         };
         let mut rigs = [rig(0), rig(1)];
         let joint_colours = rigs[1].figure.joint_colours.clone();
@@ -392,7 +391,7 @@ fn ground(joints: &[DVec3], up: DVec3) -> f64 {
 }
 
 /// The side of each joint of a skeleton of a retargeting, and whether it is one of the body: a paired one, or below
-/// one. A joint without a role has that of its partner, or else the side of the joint above.
+/// one. A joint without a role has the side of its partner, or else the side of the joint above.
 fn sides(library: &Library, retargeting: &Retargeting, side: usize) -> (Vec<BodySide>, Vec<bool>) {
     let map = &retargeting.map;
     let joints = library.skeleton([map.source, map.target][side]).joints();
@@ -428,7 +427,7 @@ fn heights(library: &Library, retargeting: &Retargeting, poses: &[Pose; 2]) -> O
     ["head", "neck"].into_iter().find_map(|head| {
         let of_side = |side: usize| {
             let (model, roles) = (&poses[side].model, &retargeting.roles[side]);
-            let bones = Chain { library, skeleton: ids[side], model, roles };
+            let bones = BoneChain { library, skeleton: ids[side], model, roles };
             let leg =
                 bones.length("leftUpperLeg", "leftFoot").or_else(|| bones.length("rightUpperLeg", "rightFoot"))?;
             Some((leg + bones.length("hips", head)?) * (1.0 + CROWN))
@@ -438,14 +437,14 @@ fn heights(library: &Library, retargeting: &Retargeting, poses: &[Pose; 2]) -> O
 }
 
 /// The bones of a skeleton, to measure.
-struct Chain<'a> {
+struct BoneChain<'a> {
     library: &'a Library,
     skeleton: SkeletonId,
     model: &'a [DAffine3],
     roles: &'a [Option<String>],
 }
 
-impl Chain<'_> {
+impl BoneChain<'_> {
     /// The length of the bones from one role down to another. `None` if the one is not above the other, or the length
     /// is 0.
     fn length(&self, from: &str, to: &str) -> Option<f64> {
@@ -487,7 +486,7 @@ fn upright(up: DVec3, front: Option<DVec3>) -> DQuat {
 struct Row<'a> {
     /// 0: source, 1: target.
     side: usize,
-    rig: &'a Rig,
+    rig: &'a PicturedRig,
     crowd: Crowd,
     poses: Vec<Pose>,
     /// The height of the ground in each column.
@@ -517,7 +516,7 @@ impl<'a> Row<'a> {
 
     /// The point of a column on the ground below the root.
     fn foot(&self, column: usize) -> DVec3 {
-        let Rig { root, up, .. } = *self.rig;
+        let PicturedRig { root, up, .. } = *self.rig;
         let root = self.poses.get(column).and_then(|pose| pose.model.get(root));
         let root = root.map_or(DVec3::ZERO, |matrix| matrix.translation);
         root + (self.grounds[column] - root.dot(up)) * up
@@ -540,7 +539,7 @@ impl<'a> Row<'a> {
 }
 
 /// What the camera shows of the rows.
-struct Shown {
+struct ShownArea {
     /// The heights of the figures of source and target, in units of their skeletons.
     heights: [f64; 2],
     /// The width of a column, in heights of a figure.
@@ -567,7 +566,7 @@ impl ShownFigure {
     }
 }
 
-impl Shown {
+impl ShownArea {
     fn new(rows: &[Row], rigs: &Rigs, cell: [u32; 2]) -> Self {
         let figures = |row: &Row| {
             let figure = |column| ShownFigure { points: row.points(column, rigs.library), left: 0.0 };
@@ -601,7 +600,7 @@ impl Shown {
         }
     }
 
-    /// Brings the figures into the middle of their columns: those of source and target at a time of a clip together, so
+    /// Brings the figures into the middle of their columns: source and target at a time of a clip together, so
     /// that they stand one below the other.
     fn centre(&mut self) {
         for pair in self.rows.chunks_mut(2) {

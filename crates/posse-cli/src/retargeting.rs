@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 
 use glam::DVec3;
 use posse::import::FileFormat;
-use posse::{
-    CarriedJoints, ClipId, Error, Facing, Ground, JointMap, Library, ReferencePose, RetargetOptions, RetargetWarning,
-    Retargeting, Selector, SkeletonId,
+use posse::retarget::{
+    CarriedJoints, Facing, Ground, JointMap, ReferencePose, RetargetOptions, RetargetWarning, Retargeting,
 };
+use posse::{ClipId, Error, Library, Selector, SkeletonId};
 use serde_json::{Value, json};
 
 use crate::arguments::{BvhArgs, check_limit, parse_seconds};
 use crate::output::note;
-use crate::source::{MAX_CLIP_JOINTS, Nodes, Report, Rig, Source, find_clip};
+use crate::source::{MAX_CLIP_JOINTS, Nodes, ReportLine, Rig, Source, find_clip};
 
 /// The error of options of a retargeting without `--retarget`.
 pub const OPTIONS_WITHOUT_RETARGET: &str =
@@ -29,7 +29,7 @@ pub struct MapArgs {
     /// one that the clips translate. `translation` is `scaled` (default), `full` or `none`; `scale` is the factor of
     /// `scaled`, by default the ratio of the lengths of the legs, or of other lengths where legs are not known. Without
     /// `joints`, or without --map, joints are paired by the roles that both files declare, by name, by name without
-    /// namespace, separators and capitals, then by their roles in a human: those of the VRM extensions, those that
+    /// namespace, separators and capitals, then by their roles in a human: roles of the VRM extensions, roles that
     /// follow from the names of 22 tools, or from the shape of the skeleton.
     #[arg(long, value_name = "MAP.json")]
     pub map: Option<PathBuf>,
@@ -44,11 +44,11 @@ pub struct MapArgs {
     /// The pose of the target that looks like the reference pose, as in --reference. Default: its rest pose.
     #[arg(long, value_name = "rest|FILE[#CLIP][@SECONDS]")]
     pub target_pose: Option<String>,
-    /// With `auto`, bones of the reference pose that point elsewhere than those of the target's pose are rotated there.
+    /// With `auto`, bones of the reference pose that point elsewhere than in the target's pose are rotated there.
     /// With `off`, the two poses count as alike.
     #[arg(long, value_name = "auto|off", default_value = "auto", value_parser = RetargetOptions::parse_align)]
     align: Align,
-    /// The rotation of SOURCE about the up axis: `auto` rotates its front to that of the target, `keep` rotates
+    /// The rotation of SOURCE about the up axis: `auto` rotates its front to the front of the target, `keep` rotates
     /// nothing.
     #[arg(long, value_name = "auto|keep|DEGREES", default_value = "auto", allow_hyphen_values = true)]
     facing: Facing,
@@ -130,7 +130,7 @@ pub struct Retargeter {
 
 impl Retargeter {
     /// Reads the files of the options. Passes their warnings to `report`.
-    pub fn new(args: &MapArgs, bvh: BvhArgs, report: &mut Report) -> Result<Self, Error> {
+    pub fn new(args: &MapArgs, bvh: BvhArgs, report: &mut ReportLine) -> Result<Self, Error> {
         let read = |file: &PathBuf| {
             let bytes = std::fs::read(file).map_err(|source| Error::Io { file: file.clone(), source })?;
             Ok((file.clone(), bytes))
@@ -163,7 +163,7 @@ impl Retargeter {
     /// give equal clips.
     ///
     /// # Errors
-    /// Those of `identify`.
+    /// The errors of `identify`.
     pub fn identity(&self, mut identify: impl FnMut(&ChoiceFile) -> Result<Value, Error>) -> Result<Value, Error> {
         let mut files = Vec::new();
         for file in self.files() {
@@ -322,7 +322,12 @@ struct PoseChoice {
 }
 
 impl PoseChoice {
-    fn new(option: &'static str, text: Option<&str>, bvh: BvhArgs, report: &mut Report) -> Result<Option<Self>, Error> {
+    fn new(
+        option: &'static str,
+        text: Option<&str>,
+        bvh: BvhArgs,
+        report: &mut ReportLine,
+    ) -> Result<Option<Self>, Error> {
         let Some(text) = text.filter(|text| *text != "rest") else { return Ok(None) };
         let file = PoseFile::read(option, text, bvh, report)?;
         Ok(Some(Self { option, text: text.to_owned(), file }))
@@ -395,9 +400,9 @@ impl PoseFile {
     /// there is no such file.
     ///
     /// # Errors
-    /// Those of the file, and [`Error::Usage`] for a clip that it does not have, for several clips without `#CLIP`, or
-    /// for seconds of a rest pose.
-    fn read(option: &str, text: &str, bvh: BvhArgs, report: &mut Report) -> Result<Option<Self>, Error> {
+    /// The errors of the file, and [`Error::Usage`] for a clip that it does not have, for several clips without
+    /// `#CLIP`, or for seconds of a rest pose.
+    fn read(option: &str, text: &str, bvh: BvhArgs, report: &mut ReportLine) -> Result<Option<Self>, Error> {
         let Some((path, rest)) = splits(text).find(|(path, _)| Path::new(path).is_file()) else { return Ok(None) };
         let file = Path::new(path);
         let bytes = std::fs::read(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })?;

@@ -5,7 +5,7 @@ use std::io;
 
 use serde_json::{Map, Value, json};
 
-use crate::npz::Kind;
+use crate::npz::NumberType;
 
 /// The largest header that the reference implementation reads, in bytes.
 const MAX_HEADER: usize = 100_000_000;
@@ -16,7 +16,7 @@ pub struct Tensor {
     /// Its name, unique in its file.
     pub name: String,
     /// The type of its numbers.
-    pub kind: Kind,
+    pub kind: NumberType,
     /// The lengths of its axes.
     pub shape: Vec<u64>,
 }
@@ -29,16 +29,17 @@ impl Tensor {
 
     fn type_name(&self) -> &'static str {
         match self.kind {
-            Kind::Single => "F32",
-            Kind::Double => "F64",
-            Kind::Integer => "I32",
-            Kind::Boolean => "BOOL",
+            NumberType::Single => "F32",
+            NumberType::Double => "F64",
+            NumberType::Integer => "I32",
+            NumberType::Boolean => "BOOL",
         }
     }
 }
 
-/// The header of a file of tensors, which follow without gaps in this order: its length in 8 bytes, and the JSON, padded
-/// with spaces so that the tensors begin at a multiple of 8 bytes. Nothing in it depends on when or where it is written.
+/// The header of a file of tensors, which follow without gaps in this order: its length in 8 bytes, and the JSON,
+/// padded with spaces so that the tensors begin at a multiple of 8 bytes. Nothing in it depends on when or where it is
+/// written.
 ///
 /// # Errors
 /// [`io::ErrorKind::InvalidInput`] for a header or tensors that are too long for the format.
@@ -70,10 +71,10 @@ mod tests {
     fn a_header_states_types_shapes_and_places() {
         let tensor = |name: &str, kind, shape: &[u64]| Tensor { name: name.into(), kind, shape: shape.to_vec() };
         let tensors = [
-            tensor("time", Kind::Double, &[2]),
-            tensor("pos", Kind::Single, &[2, 1, 3]),
-            tensor("weights", Kind::Single, &[2, 0]),
-            tensor("contact", Kind::Boolean, &[2, 2]),
+            tensor("time", NumberType::Double, &[2]),
+            tensor("pos", NumberType::Single, &[2, 1, 3]),
+            tensor("weights", NumberType::Single, &[2, 0]),
+            tensor("contact", NumberType::Boolean, &[2, 2]),
         ];
         let bytes = header(&[("a", "\"b\"".into())], &tensors).unwrap();
         let (length, text) = bytes.split_first_chunk::<8>().unwrap();
@@ -91,7 +92,7 @@ mod tests {
 
     #[test]
     fn tensors_beyond_all_files_are_refused() {
-        let tensor = Tensor { name: "pos".into(), kind: Kind::Single, shape: vec![u64::MAX, 3] };
+        let tensor = Tensor { name: "pos".into(), kind: NumberType::Single, shape: vec![u64::MAX, 3] };
         let error = header(&[], &[tensor.clone(), tensor]).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
     }

@@ -45,7 +45,7 @@ pub fn install() {
     }
 }
 
-/// Does nothing: signals are those of Unix.
+/// Does nothing: signals belong to Unix.
 #[cfg(not(unix))]
 pub fn install() {}
 

@@ -5,13 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use posse::bake::{DEFAULT_FPS, native_fps, stated_fps};
+use posse::binding::{BindingIssueKind, BoundTrack, PropertyTracks, TargetPath, UnboundClip};
+use posse::import::Warning;
 use posse::import::crowd::{self, CrowdFile};
 use posse::import::smpl::Proportions;
 use posse::import::{self, Asset, FileFormat, LoadOptions, bvh, cocos, gltf, recognize};
-use posse::{
-    BindingIssueKind, BoundTrack, ClipId, Error, Library, Outputs, PropertyTracks, Skeleton, SkeletonId, Skin, SkinId,
-    TargetPath, UnboundClip, Warning, demo,
-};
+use posse::{ClipId, Error, Library, Outputs, Skeleton, SkeletonId, Skin, SkinId, demo};
 
 use crate::arguments::{BvhArgs, check_limit};
 use crate::output::{file_name, note, warn_of_file};
@@ -36,7 +35,7 @@ fn built_in() -> Result<(Library, SkeletonId), Error> {
 }
 
 /// A function that takes the line of a warning.
-pub type Report<'a> = dyn FnMut(&str) + 'a;
+pub type ReportLine<'a> = dyn FnMut(&str) + 'a;
 
 /// A file with clips, imported into a library.
 pub struct Source {
@@ -112,7 +111,7 @@ pub struct NamedClip {
 }
 
 impl Source {
-    /// The frame rate of a clip: that of its file or of its keys, otherwise 30 per second.
+    /// The frame rate of a clip: of its file or of its keys, otherwise 30 per second.
     pub fn fps(&self, clip: ClipId) -> f64 {
         let index = self.clips.iter().position(|other| *other == clip);
         let of_file = index.and_then(|index| self.own_fps.get(index).copied().flatten());
@@ -150,7 +149,7 @@ impl Source {
         bytes: &[u8],
         rig: Option<&Rig>,
         options: ReadOptions,
-        report: &mut Report,
+        report: &mut ReportLine,
     ) -> Result<Self, Error> {
         let format = recognize(file, bytes)?;
         if format == FileFormat::CocosClip {
@@ -177,7 +176,7 @@ impl Source {
         file: &Path,
         bytes: &[u8],
         options: impl Into<ReadOptions<'a>>,
-        report: &mut Report,
+        report: &mut ReportLine,
     ) -> Result<Self, Error> {
         Self::import_nodes(recognize(file, bytes)?, file, bytes, options.into(), report)
     }
@@ -187,7 +186,7 @@ impl Source {
         file: &Path,
         bytes: &[u8],
         options: ReadOptions,
-        report: &mut Report,
+        report: &mut ReportLine,
     ) -> Result<Self, Error> {
         let mut library = Library::new();
         let asset = import(format, &mut library, file, bytes, options)?;
@@ -200,7 +199,7 @@ impl Source {
     }
 
     /// Shares the clips of a file with the skeleton of another.
-    fn share_with_rig(mut self, file: &Path, rig: &Rig, report: &mut Report) -> Result<Self, Error> {
+    fn share_with_rig(mut self, file: &Path, rig: &Rig, report: &mut ReportLine) -> Result<Self, Error> {
         let nodes = rig.add_to(&mut self.library)?;
         self.warn(&rig.path, &rig.warnings, report)?;
         let joints = self.library.skeleton(nodes.skeleton).joints().len() as u64;
@@ -253,7 +252,7 @@ impl Source {
         }
     }
 
-    fn import_cocos(file: &Path, bytes: &[u8], rig: Option<&Rig>, report: &mut Report) -> Result<Self, Error> {
+    fn import_cocos(file: &Path, bytes: &[u8], rig: Option<&Rig>, report: &mut ReportLine) -> Result<Self, Error> {
         let cocos::ClipFile { clip, warnings } = cocos::from_slice(&Library::new(), file, bytes)?;
         let mut source = match rig {
             None => Self::without_joints()?,
@@ -274,7 +273,7 @@ impl Source {
     }
 
     /// A source with a rig and no clips.
-    fn of_rig(rig: &Rig, report: &mut Report) -> Result<Self, Error> {
+    fn of_rig(rig: &Rig, report: &mut ReportLine) -> Result<Self, Error> {
         let mut library = Library::new();
         let Nodes { skeleton, skins, joints, asset } = rig.add_to(&mut library)?;
         let mut source = Self { skins, joints, asset, ..Self::new(library, skeleton) };
@@ -294,7 +293,7 @@ impl Source {
         &mut self,
         file: &Path,
         warnings: impl IntoIterator<Item = impl ToString>,
-        report: &mut Report,
+        report: &mut ReportLine,
     ) -> Result<(), Error> {
         let first = self.warnings.len();
         self.warnings.extend(warnings.into_iter().map(|warning| warning.to_string()));
@@ -378,7 +377,7 @@ pub struct Rig {
 }
 
 impl Rig {
-    /// Reads a rig. The name `demo` is that of the built-in human; a file of this name can be given as `./demo`.
+    /// Reads a rig. The name `demo` stands for the built-in human; a file of this name can be given as `./demo`.
     pub fn read(path: &Path, bvh: BvhArgs) -> Result<Self, Error> {
         if is_demo(path) {
             return Self::demo();
@@ -419,7 +418,7 @@ impl Rig {
     /// Where the joints of bodies of SMPL rest in it.
     ///
     /// # Errors
-    /// Those of [`Proportions::from_slice`], for an npz file that is not a model file.
+    /// The errors of [`Proportions::from_slice`], for an npz file that is not a model file.
     pub fn proportions(&self) -> Result<Proportions, Error> {
         match &self.bytes {
             Some(bytes) if recognize(&self.path, bytes)? == FileFormat::Smpl => {

@@ -47,7 +47,7 @@ pub fn default_threads() -> usize {
     })
 }
 
-/// The cores, but at most those of a Slurm task. `None` for a value that is no number above 0.
+/// The cores, but at most as many as a Slurm task has. `None` for a value that is no number above 0.
 fn within_slurm_task(cores: usize, cpus_per_task: &str) -> Option<usize> {
     let cpus = cpus_per_task.trim().parse::<usize>().ok().filter(|&cpus| cpus > 0)?;
     Some(cpus.min(cores))

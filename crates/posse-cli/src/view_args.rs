@@ -9,7 +9,7 @@ use crate::drawn_crowd::DrawnCrowd;
 #[derive(Debug, clap::Args)]
 pub struct ViewArgs {
     /// The camera: its azimuth and elevation about the target in degrees, its distance from the target, and the target.
-    /// Default distance and target: those that show the whole crowd over the whole clip.
+    /// Default distance and target: they show the whole crowd over the whole clip.
     #[arg(
         long,
         value_name = "AZIMUTH,ELEVATION[,DISTANCE[,X,Y,Z]]",

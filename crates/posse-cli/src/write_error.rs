@@ -1,4 +1,4 @@
-//! Errors with hints: of files that cannot be written, and those that an option avoids.
+//! Errors with hints: of files that cannot be written, and errors that an option avoids.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;

@@ -44,7 +44,7 @@ impl Folder {
         (serde_json::from_slice(&output.stdout).unwrap(), stderr(&output))
     }
 
-    /// The x of the first node in each sample of `posse eval`, or of that of the first instance of a crowd.
+    /// The x of the first node in each sample of `posse eval`, or of the first instance of a crowd.
     #[track_caller]
     fn x(&self, arguments: &str) -> Vec<f64> {
         let (answer, _) = self.json(&format!("eval {arguments}"));
@@ -219,7 +219,7 @@ fn a_clip_that_cannot_be_read_is_left_out_in_every_command() {
     let nan: &[f32] = &[0.0, f32::NAN];
     folder.write("nan.gltf", &clips(&[("bad", &[0.0, 1.0], nan), ("good", &[0.0, 1.0], &[0.0, 1.0])]));
     let named = "clip \"bad\" is left out";
-    // The only clip that can be used is the default; its index is that of the file.
+    // The only clip that can be used is the default; its index is the index in the file.
     let (answer, said) = folder.json("eval nan.gltf --times 0.5 --engine cpu");
     assert_eq!((&answer["animation"], &answer["name"]), (&json!(1), &json!("good")));
     assert!(said.contains("warning: nan.gltf: accessors[1]: element 1 has NaN") && said.contains(named), "{said}");

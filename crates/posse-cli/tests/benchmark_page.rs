@@ -137,7 +137,7 @@ fn the_tables_of_an_earlier_run_are_printed() {
         }
     }
 
-    // The measurement of a browser: its times are those of the clock of the GPU.
+    // The measurement of a browser: its times come from the clock of the GPU.
     let text = include_str!("benchmark_page/browser.json");
     fs::write(folder.path().join("run.json"), text).unwrap();
     let browser: Value = serde_json::from_str(text).unwrap();

@@ -264,7 +264,7 @@ fn cost_tables_compare_every_step_with_their_base() {
     assert!((to_two(2) * to_one(1) / to_one(2) - 1.0).abs() < 1e-9, "both ratios are of the same times: {report}");
 }
 
-/// The bytes are those that `posse inspect` counts for the same file.
+/// The bytes are the bytes that `posse inspect` counts for the same file.
 #[test]
 fn a_benchmark_counts_the_bytes_of_the_library() {
     let folder = TempDir::new().unwrap();

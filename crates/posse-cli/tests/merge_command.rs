@@ -3,8 +3,9 @@
 use std::fs;
 use std::process::{Command, Output};
 
+use posse::Library;
+use posse::curves::Track;
 use posse::import::gltf::{self, Asset};
-use posse::{Library, Track};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

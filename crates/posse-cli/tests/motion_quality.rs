@@ -159,7 +159,7 @@ fn the_manifest_has_the_quality_of_each_clip() {
     folder.passed("bake --check baked walk.bvh --quality");
 }
 
-/// Contacts and measures of a piece are those of its frames, here one cycle from the landing of the left foot on. A
+/// Contacts and measures of a piece come from its frames, here one cycle from the landing of the left foot on. A
 /// mirror image has the contacts of the other foot.
 #[test]
 fn pieces_and_mirror_images_have_their_own_contacts() {
@@ -202,7 +202,7 @@ fn foot_lock_removes_the_slide() {
         let (before, after) = (of(&quality["before_foot_lock"]), of(&quality["feet"]));
         assert!(before > 0.01 && after < most * before, "{measure}: {before}, then {after}");
     }
-    // The bytes that are written are those of held feet, also for eval.
+    // The bytes that are written are the bytes of held feet, also for eval.
     folder.passed("bake walk.bvh -o free --rig rig.bvh --retarget --arrays pos,contact");
     let place = |file: &Path| -> Vec<f32> {
         let (_, bytes) = member(file, "pos");

@@ -204,7 +204,7 @@ fn names_of_all_kinds_are_read_and_written() {
         };
         let words = |text: &'static str| text.split(' ').map(OsStr::new).collect::<Vec<_>>();
         run(&[&words("inspect")[..], &[&input]].concat());
-        // The extension of the output is as long as that of the input.
+        // The extension of the output is as long as the extension of the input.
         for extension in [".jsn", ".npz"] {
             let output = named(extension);
             let format = if extension == ".npz" { "npz" } else { "json" };

@@ -182,7 +182,7 @@ fn a_bvh_file_has_the_places_of_the_glb_file() {
     folder.text(&["retarget", "walk.bvh", "--onto", "hero.glb", "-o", "out.bvh", "--bvh-order", "yxz"]);
     let text = fs::read_to_string(folder.0.path().join("out.bvh")).unwrap();
     let motion = read_bvh(&text);
-    // The frames are those of the source. The hat is not in the skin.
+    // The frames are the frames of the source. The hat is not in the skin.
     assert_eq!((motion.frame_time, motion.frames.len()), (0.5, 3));
     assert!(text.contains("CHANNELS 3 Yrotation Xrotation Zrotation") && !text.contains("hat"), "{text}");
     let (library, skeleton, clips) = folder.load("out.glb");

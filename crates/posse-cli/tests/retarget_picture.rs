@@ -36,7 +36,7 @@ const HUMAN: [(&str, &str, &str, [f64; 3]); 18] = [
 const RAISED: [f64; 6] = [0.0, 45.0, 90.0, -45.0, -80.0, 0.0];
 
 /// The human as a BVH file with a motion: it walks ahead by 3 m and moves its left arm. `name` selects the names,
-/// `place` maps its space to that of the file.
+/// `place` maps its space to the space of the file.
 fn bvh(name: impl Fn(usize) -> &'static str, place: impl Fn(DVec3) -> DVec3, axis: &str) -> String {
     fn joint(text: &mut String, index: usize, name: &dyn Fn(usize) -> &'static str, place: &dyn Fn(DVec3) -> DVec3) {
         let (own, _, _, offset) = HUMAN[index];
@@ -223,8 +223,8 @@ fn source_and_target_look_the_same_and_as_worked_out() {
             assert!(most.is_some_and(|most| most <= 3), "{column} {colour:?}: {source:?} {target:?}");
         }
     }
-    // The tips of the hands in the T-pose are 80 from the middle, at a height of 138; those of the toes, 5 before the
-    // toes.
+    // The tips of the hands in the T-pose are 80 from the middle, at a height of 138; the tips of the toes, 5 before
+    // the toes.
     let [left, right] = [80.0, -80.0].map(|x| projected([x, 138.0, 0.0]));
     let toe = projected([10.0, 0.0, 20.0]);
     let [blue, orange] = [Colour::Blue, Colour::Orange].map(|colour| pixels.edges(0, 0, colour));

@@ -229,7 +229,7 @@ fn figure_fragment(in: VertexOutput, @builtin(front_facing) front: bool) -> @loc
         return vec4f(hazy(base.rgb + in.emitted.rgb, in.world), base.a);
     }
     let eye = normalize(view.eye - in.world);
-    // A zero normal is replaced by that of the triangle.
+    // A zero normal is replaced by the normal of the triangle.
     var normal = select(-flat_normal, flat_normal, dot(flat_normal, eye) > 0.0);
     if dot(in.normal, in.normal) > 0.0 {
         normal = normalize(in.normal);

@@ -38,7 +38,7 @@ fn ground_fragment(in: VertexOutput) -> @location(0) vec4f {
     let lines = grid(in.world.xz, view.grid, 0.02 * view.grid) * (1.0 - smoothstep(1.0, 3.5, distance));
     let lit = view.sky_light + max(view.sun.y, 0.0) * view.sun_colour * shade;
     let sunny = view.sky_light + max(view.sun.y, 0.0) * view.sun_colour;
-    // `ground_colour` is the colour in the sun: the light is divided by that of a sunny point.
+    // `ground_colour` is the colour in the sun: the light is divided by the light of a sunny point.
     let colour = view.ground_colour * (1.0 - view.grid_contrast * lines) * lit / sunny;
     if view.transparent > 0.0 {
         return vec4f(0.0, 0.0, 0.0, 0.6 * (1.0 - shade));

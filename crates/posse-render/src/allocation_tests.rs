@@ -6,11 +6,10 @@ use crate::{
     View, needed_outputs,
 };
 use posse::Evaluator;
-use posse::PackedLibrary;
 use posse::Reference;
+use posse::gpu::{GpuCrowd, GpuLibrary};
 use posse::low_level::device::create_encoder;
 use posse::low_level::test_support::{context, each_fault};
-use posse::{GpuCrowd, GpuLibrary};
 use posse::{Poses, Ticks};
 
 #[test]
@@ -22,7 +21,7 @@ fn a_picture_without_memory_is_refused() {
     let figure = crate::demo::figure(&library, library.skeleton_ids().next().unwrap(), 0.1).unwrap();
     let figures = [figure];
     let outputs = needed_outputs(&figures, true);
-    let on_gpu = GpuLibrary::new(&gpu, PackedLibrary::new(&library).unwrap()).unwrap();
+    let on_gpu = GpuLibrary::new(&gpu, &library).unwrap();
     let gpu_crowd = GpuCrowd::new(&on_gpu, &crowd, outputs).unwrap();
 
     let places = each_fault("a renderer", || (), |()| Renderer::new(&gpu.device, &gpu.queue, target));

@@ -14,8 +14,8 @@ const MAX_CORNERED: usize = 20_000;
 pub struct Arrangement {
     /// The position and the colours of each instance.
     pub placements: Vec<Placement>,
-    /// The corners that a camera should show, in world space: those of the bounds of each instance, or of the whole
-    /// crowd if it is empty or very large.
+    /// The corners that a camera should show, in world space: the corners of the bounds of each instance, or of the
+    /// whole crowd if it is empty or very large.
     pub corners: Vec<Vec3>,
     /// The ground and the bounds of the whole crowd.
     pub stage: Stage,
@@ -23,8 +23,8 @@ pub struct Arrangement {
 
 impl Arrangement {
     /// Arranges the instances in a disc with room for the largest figure. A single instance stays at the origin.
-    /// `figure_bounds` has the bounds of each figure; `scale` returns the factor of the size of an instance, above 0, and
-    /// `dyes` its colours.
+    /// `figure_bounds` has the bounds of each figure; `scale` returns the factor of the size of an instance, above 0,
+    /// and `dyes` its colours.
     pub fn new(
         crowd: &Crowd,
         figures: &[Figure],

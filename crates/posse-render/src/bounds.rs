@@ -11,7 +11,7 @@ use posse::{Crowd, Library, Outputs, Pose, Skeleton, Ticks};
 /// The most vertices of a part that enter a bounding box. Of a larger part, evenly spaced vertices are used.
 const MAX_VERTICES: usize = 20_000;
 
-/// An axis-aligned bounding box. It is empty if a coordinate of `low` is greater than that of `high`.
+/// An axis-aligned bounding box. It is empty if a coordinate of `low` is greater than the coordinate of `high`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bounds {
     /// The smallest value of each coordinate.
@@ -143,7 +143,7 @@ impl Figure {
 /// figures.
 ///
 /// # Errors
-/// Those of the reference.
+/// The errors of the reference.
 pub fn crowd_bounds(
     library: &Library,
     figures: &[Figure],

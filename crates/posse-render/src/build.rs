@@ -19,11 +19,10 @@ use crate::{
     Alpha, Figure, Material, MaterialField, Mesh, Mover, Part, Placement, PoseBuffers, PropertyRole, Renderer, Scene,
     textures,
 };
+use posse::curves::{Curve, CurveEasing, Extrapolation, Interpolation, Target};
 use posse::low_level::device::{Scopes, check_device, filled_buffer, largest_binding};
-use posse::{
-    Curve, CurveEasing, Error, Extrapolation, Interpolation, Library, OutputLayout, Skeleton, SkeletonId, SkinFormat,
-    Target,
-};
+use posse::packed::OutputLayout;
+use posse::{Error, Library, Skeleton, SkeletonId, SkinFormat};
 
 impl Scene {
     /// Uploads figures and prepares to draw instances. `placements` has one entry per instance of the crowd, in its
@@ -49,7 +48,7 @@ impl Scene {
     /// As `new`, for a browser.
     ///
     /// # Errors
-    /// Those of `new`.
+    /// The errors of `new`.
     pub async fn new_async<'a>(
         renderer: &Renderer,
         library: &Library,
@@ -128,7 +127,7 @@ impl Builder<'_> {
             let figure = figures.iter().zip(&uploaded).filter(|(figure, _)| figure.skeleton == poses.skeleton);
             for (figure, uploaded) in figure {
                 let sources = Sources::new(figure, self.library.skeleton(figure.skeleton), poses.layout);
-                let placed = Placed { instances: &instances, may_mirror: is_mirrored || uploaded.may_mirror };
+                let placed = PlacedInstances { instances: &instances, may_mirror: is_mirrored || uploaded.may_mirror };
                 for part in &figure.parts {
                     self.add_draw(figure, uploaded, part, &poses, &sources, placed)?;
                 }
@@ -183,7 +182,7 @@ impl Builder<'_> {
         part: &Part,
         poses: &PoseBuffers,
         sources: &Sources,
-        placed: Placed,
+        placed: PlacedInstances,
     ) -> Result<(), Error> {
         let mesh = &figure.meshes[part.mesh];
         let skeleton = self.library.skeleton(poses.skeleton);
@@ -274,7 +273,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The bind group of a part. `buffers` are those of its morph targets, copies and visibility.
+    /// The bind group of a part. `buffers` are the buffers of its morph targets, copies and visibility.
     fn part_group(
         &self,
         record: PartRecord,
@@ -335,7 +334,7 @@ fn bones(library: &Library, id: SkeletonId, colours: &[Option<[f32; 3]>]) -> Vec
 
 /// The placed instances of a batch.
 #[derive(Clone, Copy)]
-struct Placed<'a> {
+struct PlacedInstances<'a> {
     instances: &'a wgpu::Buffer,
     /// True if a placement mirrors, or if a joint or a skin can.
     may_mirror: bool,
@@ -386,7 +385,7 @@ impl Sources {
         sources
     }
 
-    /// The indices of the numbers that show the parts of a joint: those of the joint and of the joints above it.
+    /// The indices of the numbers that show the parts of a joint: the numbers of the joint and of the joints above it.
     fn visibility_of(&self, skeleton: &Skeleton, joint: usize) -> Vec<u32> {
         if self.visibility.is_empty() {
             return Vec::new();

@@ -48,7 +48,7 @@ impl Canvas {
     /// As `new`, for a browser.
     ///
     /// # Errors
-    /// Those of `new`.
+    /// The errors of `new`.
     pub async fn new_async(device: &wgpu::Device, target: Target, size: [u32; 2]) -> Result<Self, Error> {
         Self::check_size(device, size)?;
         let scopes = Scopes::push(device);
@@ -89,7 +89,7 @@ impl Canvas {
     /// Checks that a device can draw pictures of this width and height.
     ///
     /// # Errors
-    /// Those of `new`, except [`Error::Device`].
+    /// The errors of `new`, except [`Error::Device`].
     pub fn check_size(device: &wgpu::Device, size: [u32; 2]) -> Result<(), Error> {
         if size.contains(&0) {
             return Err(Error::Usage("a picture has at least one pixel in each direction".into()));

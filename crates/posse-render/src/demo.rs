@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use glam::{DVec3, USizeVec3};
-use posse::export::gltf::{Body, BodyVertex};
+use posse::export::gltf::{BodyVertex, HumanMesh};
 use posse::{Error, Library, Skeleton, SkeletonId};
 
 use crate::placement::chance;
@@ -13,7 +13,7 @@ use crate::{Figure, Material, Mesh, Mover, Part, Vertex, VertexColours};
 /// approximate length of a triangle's side in metres, as in [`body`](fn@body).
 ///
 /// # Errors
-/// Those of [`body`](fn@body).
+/// The errors of [`body`](fn@body).
 pub fn figure(library: &Library, skeleton: SkeletonId, side: f64) -> Result<Figure, Error> {
     let body = body(library.skeleton(skeleton), side)?;
     let vertices = body.vertices.iter().map(vertex).collect();
@@ -72,14 +72,14 @@ pub fn dyes(instance: usize) -> [[f32; 3]; 5] {
 ///
 /// # Errors
 /// [`Error::Usage`] if the skeleton has other joints, or the side is not from 0.005 to 0.1.
-pub fn body(skeleton: &Skeleton, side: f64) -> Result<Body, Error> {
+pub fn body(skeleton: &Skeleton, side: f64) -> Result<HumanMesh, Error> {
     if !(0.005..=0.1).contains(&side) {
         return Err(Error::Usage(format!("the side of the triangles is {side} m; expected 0.005 to 0.1")));
     }
     let cones = Cones::new(skeleton).map_err(Error::Usage)?;
     let surface = surface(|point| cones.distance(point), cones.steepest_slope(), BOX[0], BOX[1], side);
     let vertices = surface.points.iter().map(|&point| cones.vertex(point)).collect();
-    Ok(Body { vertices, indices: surface.indices })
+    Ok(HumanMesh { vertices, indices: surface.indices })
 }
 
 /// The corners of a box that contains the whole body, with the soles.

@@ -9,8 +9,8 @@ use crate::pipelines::{Layouts, Pipelines};
 use crate::record::{BONE_VERTICES, GROUND_VERTICES, ViewRecord};
 use crate::view::ShadowQuality;
 use crate::{Alpha, Background, Bones, Canvas, Scene, Target, View, textures};
-use posse::DeviceAndQueue;
 use posse::Error;
+use posse::gpu::DeviceAndQueue;
 use posse::low_level::device::{FrameUploads, Scopes, check_device, fault_point, filled_buffer};
 
 /// Draws scenes into pictures of a [`Target`], on the device and queue of the caller.
@@ -22,7 +22,8 @@ use posse::low_level::device::{FrameUploads, Scopes, check_device, fault_point, 
 /// use posse_render::{
 ///     Bones, Bounds, Camera, Canvas, Picture, Placement, PoseBuffers, Renderer, Scene, Stage, Target, View, needed_outputs,
 /// };
-/// use posse::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary, PackedLibrary, Ticks, demo};
+/// use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary};
+/// use posse::{Ticks, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// #     // Without a GPU adapter there is nothing to draw with.
@@ -36,7 +37,7 @@ use posse::low_level::device::{FrameUploads, Scopes, check_device, fault_point, 
 /// let library = demo::library()?;
 /// let crowd = demo::crowd(&library, 1)?;
 /// let gpu = GpuContext::new(AdapterKind::Any)?;
-/// let gpu_library = GpuLibrary::new(&gpu, PackedLibrary::new(&library)?)?;
+/// let gpu_library = GpuLibrary::new(&gpu, &library)?;
 /// let gpu_crowd = GpuCrowd::new(&gpu_library, &crowd, needed_outputs(&[], true))?;
 ///
 /// // Once: a renderer, a canvas, and a scene that shows the bones of the crowd.
@@ -91,7 +92,7 @@ impl Renderer {
     /// As `new`, for a browser.
     ///
     /// # Errors
-    /// Those of `new`.
+    /// The errors of `new`.
     pub async fn new_async(device: &wgpu::Device, queue: &wgpu::Queue, target: Target) -> Result<Self, Error> {
         let gpu = DeviceAndQueue { device, queue };
         let shadows = ShadowQuality::of(target);

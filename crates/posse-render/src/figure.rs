@@ -42,14 +42,14 @@ pub struct Figure {
     pub materials: Vec<Material>,
     /// The images of textures.
     pub images: Vec<Image>,
-    /// Lists of copies of meshes, which [`Mover::Copies`] names: transforms from the space of the mesh to that of the
-    /// joint of the part.
+    /// Lists of copies of meshes, which [`Mover::Copies`] names: transforms from the space of the mesh to the space of
+    /// the joint of the part.
     pub copies: Vec<Vec<Affine3A>>,
     /// The properties of the skeleton that change the look of the figure, each instance by its own numbers.
     pub properties: Vec<FigureProperty>,
-    /// Linear colours of the joints of the skeleton: each is that of a joint and of the bones that lead from it to its
-    /// children. With `None`, neither the joint nor a bone that begins or ends at it is drawn. Joints beyond the end of
-    /// the list have the usual colours of joints and bones.
+    /// Linear colours of the joints of the skeleton: each is the colour of a joint and of the bones that lead from it
+    /// to its children. With `None`, neither the joint nor a bone that begins or ends at it is drawn. Joints beyond the
+    /// end of the list have the usual colours of joints and bones.
     pub joint_colours: Vec<Option<[f32; 3]>>,
 }
 
@@ -135,7 +135,7 @@ impl Figure {
 pub struct FigureProperty {
     /// The name of the property. If the skeleton has no property of this name, nothing changes.
     pub name: String,
-    /// The use of its numbers. Numbers beyond those that the use needs are ignored; if there are fewer, the material
+    /// The use of its numbers. Numbers beyond what the use needs are ignored; if there are fewer, the material
     /// keeps its own numbers for the missing ones.
     pub role: PropertyRole,
 }
@@ -178,7 +178,7 @@ pub struct Part {
     pub material: usize,
     /// The skin or joint that moves the mesh.
     pub mover: Mover,
-    /// The joint that has the morph weights of the mesh, and whose visibility is that of the part. Without a skin, it
+    /// The joint that has the morph weights of the mesh, and whose visibility the part follows. Without a skin, it
     /// also moves the mesh.
     pub joint: usize,
 }
@@ -201,7 +201,7 @@ pub enum Mover {
 pub struct Vertex {
     /// The position in the space of the mesh, before morphing.
     pub position: [f32; 3],
-    /// The normal, of length 1. A zero normal is replaced by that of the triangle.
+    /// The normal, of length 1. A zero normal is replaced by the normal of the triangle.
     pub normal: [f32; 3],
     /// The texture coordinates; (0, 0) is the upper left corner.
     pub texture: [f32; 2],
@@ -338,8 +338,8 @@ pub enum VertexColours {
     Factors,
     /// The four channels are the shares of dyes 0 to 3 of the instance. The remaining share belongs to dye 4.
     Dyes,
-    /// Red, green and blue replace the base colour, and alpha is the share by which they do. The opacity is that of the
-    /// base colour.
+    /// Red, green and blue replace the base colour, and alpha is the share by which they do. The opacity is the opacity
+    /// of the base colour.
     Overlay,
 }
 
@@ -352,7 +352,7 @@ pub struct Texture {
     pub wrap: [Wrap; 2],
     /// True if magnified texels are shown as squares, without interpolation.
     pub nearest: bool,
-    /// The transform from the texture coordinates of vertices to those of the texture.
+    /// The transform from the texture coordinates of vertices to the coordinates of the texture.
     pub transform: TextureTransform,
 }
 

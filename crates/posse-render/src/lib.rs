@@ -5,7 +5,7 @@
 //! [`View`] into a texture of the caller, such as the texture of a window. A [`Picture`] is drawn and read back into
 //! memory; [`encode`] writes picture files.
 //!
-//! Poses stay on the device: the vertex shader reads the buffers of a [`GpuCrowd`](posse::GpuCrowd).
+//! Poses stay on the device: the vertex shader reads the buffers of a [`GpuCrowd`](posse::gpu::GpuCrowd).
 
 #[cfg(test)]
 mod allocation_tests;

@@ -58,7 +58,7 @@ impl Picture {
     /// As `draw`, for a browser.
     ///
     /// # Errors
-    /// Those of `draw`.
+    /// The errors of `draw`.
     pub async fn draw_async(
         renderer: &Renderer,
         mut encoder: wgpu::CommandEncoder,
@@ -107,7 +107,7 @@ impl Picture {
     /// As `read`, for a browser.
     ///
     /// # Errors
-    /// Those of `read`.
+    /// The errors of `read`.
     pub async fn read_async(
         renderer: &Renderer,
         mut encoder: wgpu::CommandEncoder,

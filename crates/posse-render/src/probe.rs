@@ -28,7 +28,7 @@ pub fn vertex_positions(renderer: &Renderer, scene: &Scene) -> Result<Vec<Vec<[f
 /// As `vertex_positions`, for a browser.
 ///
 /// # Errors
-/// Those of `vertex_positions`.
+/// The errors of `vertex_positions`.
 pub async fn vertex_positions_async(renderer: &Renderer, scene: &Scene) -> Result<Vec<Vec<[f32; 3]>>, Error> {
     let mut lists = Vec::with_capacity(scene.draws.len());
     for draw in &scene.draws {

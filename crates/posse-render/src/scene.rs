@@ -1,8 +1,10 @@
 //! Scenes: draws of figures, and the buffers that hold their poses.
 
 use glam::DAffine3;
+use posse::gpu::{DeviceAndQueue, GpuBatch};
 use posse::low_level::device::{Scopes, check_device, filled_buffer};
-use posse::{DeviceAndQueue, Error, GpuBatch, OutputLayout, Outputs, Pose, Poses, SkeletonId};
+use posse::packed::OutputLayout;
+use posse::{Error, Outputs, Pose, Poses, SkeletonId};
 use wgpu::BufferUsages as Usages;
 
 use crate::{Alpha, Figure, Mover};
@@ -55,7 +57,8 @@ pub fn needed_outputs(figures: &[Figure], bones: bool) -> Outputs {
 /// # Examples
 /// ```
 /// use posse_render::{Placement, PoseBuffers, Renderer, Scene, Target, needed_outputs};
-/// use posse::{AdapterKind, Error, GpuContext, GpuCrowd, GpuLibrary, PackedLibrary, demo};
+/// use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary};
+/// use posse::{Error, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// #     // Without a GPU adapter there is nothing to draw with.
@@ -69,7 +72,7 @@ pub fn needed_outputs(figures: &[Figure], bones: bool) -> Outputs {
 /// let library = demo::library()?;
 /// let crowd = demo::crowd(&library, 3)?;
 /// let gpu = GpuContext::new(AdapterKind::Any)?;
-/// let gpu_library = GpuLibrary::new(&gpu, PackedLibrary::new(&library)?)?;
+/// let gpu_library = GpuLibrary::new(&gpu, &library)?;
 /// let gpu_crowd = GpuCrowd::new(&gpu_library, &crowd, needed_outputs(&[], true))?;
 /// let renderer = Renderer::new(&gpu.device, &gpu.queue, Target::default())?;
 /// let poses = || gpu_crowd.batches().iter().map(PoseBuffers::from);
@@ -123,7 +126,7 @@ pub struct UploadedPoses<'a> {
 
 impl<'a> UploadedPoses<'a> {
     /// Uploads the poses of the instances of a batch, found by their index in the crowd. The buffers have the layout of
-    /// those of the batch.
+    /// the instances of the batch.
     ///
     /// # Errors
     /// [`Error::Usage`] if a pose is missing or lacks an output that the batch has; [`Error::Device`] if the device has
@@ -136,7 +139,7 @@ impl<'a> UploadedPoses<'a> {
     /// As `new`, for a browser.
     ///
     /// # Errors
-    /// Those of `new`.
+    /// The errors of `new`.
     pub async fn new_async<'g>(
         gpu: impl Into<DeviceAndQueue<'g>>,
         like: PoseBuffers<'a>,

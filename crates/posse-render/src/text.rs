@@ -23,7 +23,7 @@ impl Picture {
     /// let (white, black) = ([255; 4], [0, 0, 0, 255]);
     /// let mut picture = Picture::filled([24, 18], white);
     /// picture.write_text("l-", 0, 0, 2, black);
-    /// // The stroke of the `l` is in its third column, that of the `-` in its fourth row.
+    /// // The stroke of the `l` is in its third column, the stroke of the `-` in its fourth row.
     /// assert_eq!([picture.pixel(4, 6), picture.pixel(0, 6), picture.pixel(16, 6)], [black, white, black]);
     /// ```
     pub fn write_text(&mut self, text: &str, left: u32, top: u32, size: u32, colour: [u8; 4]) {

@@ -1,7 +1,7 @@
 //! What properties, copies and mirrored nodes of glTF files change in a picture, each instance by itself.
 //!
 //! Expected: a mirrored cube is the same cube (glTF 2.0, section 3.7.4: the determinant of the transform decides the
-//! winding), and colours of unlit materials are those of the file.
+//! winding), and colours of unlit materials are as in the file.
 
 use glam::{Affine3A, Vec3};
 use posse::{Crowd, Layer, LayerTime};

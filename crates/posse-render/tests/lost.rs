@@ -1,6 +1,7 @@
 //! Devices that are lost: each use of them by the renderer is an error.
 
-use posse::{AdapterKind, Error, Evaluator, GpuContext, GpuCrowd, GpuLibrary, PackedLibrary, Ticks, demo};
+use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary};
+use posse::{Error, Evaluator, Ticks, demo};
 
 /// An ordinary tick.
 const NOW: Ticks = Ticks(123_456_789);
@@ -29,7 +30,7 @@ fn pictures_fail() {
     let gpu =
         GpuContext::with_limits(AdapterKind::Any, wgpu::Limits::default()).unwrap_or_else(|error| panic!("{error}"));
     let (device, target, outputs) = (&gpu.device, Target::default(), needed_outputs(&figures, false));
-    let on_gpu = GpuLibrary::new(&gpu, PackedLibrary::new(&library).unwrap()).unwrap();
+    let on_gpu = GpuLibrary::new(&gpu, &library).unwrap();
     let of_crowd = GpuCrowd::new(&on_gpu, &crowd, outputs).unwrap();
     let poses = || of_crowd.batches().iter().map(PoseBuffers::from);
     let placements = [Placement::default(); 2];

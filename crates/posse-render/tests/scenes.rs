@@ -2,9 +2,9 @@
 
 use glam::{Affine3A, Quat, Vec3};
 
-use posse::{
-    Crowd, Error, GpuContext, GpuCrowd, Layer, LayerTime, Library, PackedLibrary, SkeletonId, SkinFormat, Ticks, demo,
-};
+use posse::gpu::{GpuContext, GpuCrowd};
+use posse::packed::PackedLibrary;
+use posse::{Crowd, Error, Layer, LayerTime, Library, SkeletonId, SkinFormat, Ticks, demo};
 use posse_render::probe::vertex_positions;
 use posse_render::{
     Bones, Bounds, Camera, Canvas, Figure, Picture, Placement, PoseBuffers, Renderer, Scene, Stage, Target, View,

@@ -16,7 +16,7 @@ use crate::pack::record::{REACH_LEAST_LENGTH, REACH_LEAST_SHARE, REACH_MARGIN, R
 const MIN_SQUARE: f32 = 1e-30;
 
 /// The turns of the joints of two bones in model space.
-pub struct Turns<L> {
+pub struct TwoBoneRotations<L> {
     /// The turn of the first joint and of all below it. It comes last.
     pub first: Quaternions<L>,
     /// The turn of the second joint and of all below it. It comes first.
@@ -33,7 +33,7 @@ pub fn two_bones<L: Lanes>(
     target: Vectors<L>,
     pole: Option<[f32; 3]>,
     weights: L,
-) -> Turns<L> {
+) -> TwoBoneRotations<L> {
     let (zero, one) = (L::splat(0.0), L::splat(1.0));
     let [a, b, c] = joints;
     let (upper, p) = direction(difference(b, a));
@@ -77,7 +77,7 @@ pub fn two_bones<L: Lanes>(
         }
     };
     let (first, second) = (part(first, weights), part(second, weights));
-    Turns { first, second, acts: acts.min(is_rotation(first)).min(is_rotation(second)) }
+    TwoBoneRotations { first, second, acts: acts.min(is_rotation(first)).min(is_rotation(second)) }
 }
 
 /// The normals of the planes in which limbs bend, and a number that is 0 where there is none.
@@ -94,7 +94,7 @@ fn bending_normal<L: Lanes>(upper: Vectors<L>, lower: Vectors<L>, pole: Option<[
     (normal, is_bent.replace_where_zero(is_bent, has_pole))
 }
 
-impl<L: Lanes> Turns<L> {
+impl<L: Lanes> TwoBoneRotations<L> {
     /// The turn by which the third joint keeps its model rotation.
     #[inline(always)]
     pub fn third(&self) -> Quaternions<L> {
@@ -238,24 +238,24 @@ mod tests {
     use std::f64::consts::{FRAC_PI_2, FRAC_PI_3, FRAC_PI_6, PI};
 
     /// Two bones and a weight, or an aim and a weight, in every lane.
-    enum Case {
+    enum IkCase {
         Bones { joints: [[f32; 3]; 3], target: [f32; 3], pole: Option<[f32; 3]>, weight: f32 },
         Aim { forward: [f32; 3], target: [f32; 3], limit: f32, weight: f32 },
     }
 
-    impl Kernel for &Case {
+    impl Kernel for &IkCase {
         /// The turns of the first and of the second joint; `None` if nothing is done.
         type Output = Option<[DQuat; 2]>;
 
         #[inline(always)]
         fn run<L: Lanes>(self) -> Self::Output {
             let (first, second, acts) = match *self {
-                Case::Bones { joints: [a, b, c], target, pole, weight } => {
+                IkCase::Bones { joints: [a, b, c], target, pole, weight } => {
                     let joints = [splat::<L>(a), splat::<L>(b), splat::<L>(c)];
                     let turns = two_bones(joints, splat(target), pole, L::splat(weight));
                     (turns.first, turns.second, turns.acts)
                 }
-                Case::Aim { forward, target, limit, weight } => {
+                IkCase::Aim { forward, target, limit, weight } => {
                     let limit = [(0.5 * limit).sin(), (0.5 * limit).cos()];
                     let (turn, acts) = aim(splat(forward), splat(target), limit, L::splat(weight));
                     (turn, turn, acts)
@@ -273,7 +273,7 @@ mod tests {
 
     /// Asserts the turns of a case on every instruction set.
     #[track_caller]
-    fn assert_turns(case: &Case, expected: Option<[DQuat; 2]>) {
+    fn assert_turns(case: &IkCase, expected: Option<[DQuat; 2]>) {
         for instructions in InstructionSet::ALL.into_iter().filter(|instructions| instructions.is_available()) {
             let found = instructions.run(case);
             assert_eq!(found.is_some(), expected.is_some(), "{instructions:?}");
@@ -291,8 +291,8 @@ mod tests {
     const BENT: [[f32; 3]; 3] = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0]];
     const STRAIGHT: [[f32; 3]; 3] = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [2.0, 0.0, 0.0]];
 
-    fn bones(joints: [[f32; 3]; 3], target: [f32; 3], pole: Option<[f32; 3]>) -> Case {
-        Case::Bones { joints, target, pole, weight: 1.0 }
+    fn bones(joints: [[f32; 3]; 3], target: [f32; 3], pole: Option<[f32; 3]>) -> IkCase {
+        IkCase::Bones { joints, target, pole, weight: 1.0 }
     }
 
     #[test]
@@ -301,7 +301,7 @@ mod tests {
         let swing = about(DVec3::Z, -FRAC_PI_3);
         let bend = about(DVec3::Z, FRAC_PI_6);
         assert_turns(&bones(BENT, [1.0, 0.0, 0.0], None), Some([swing, bend]));
-        let half = Case::Bones { joints: BENT, target: [1.0, 0.0, 0.0], pole: None, weight: 0.5 };
+        let half = IkCase::Bones { joints: BENT, target: [1.0, 0.0, 0.0], pole: None, weight: 0.5 };
         assert_turns(&half, Some([about(DVec3::Z, -FRAC_PI_6), about(DVec3::Z, 0.5 * FRAC_PI_6)]));
         // Far away, and in other units, it is the same.
         let far = BENT.map(|joint| joint.map(|number| 1e-20 * number));
@@ -369,7 +369,7 @@ mod tests {
             // The axis follows from a small difference; where the joint then points does not.
             let target = (across * lean - forward).normalize();
             let [from, to] = [forward, target].map(|vector| vector.as_vec3().to_array());
-            let case = Case::Aim { forward: from, target: to, limit: std::f32::consts::PI, weight: 1.0 };
+            let case = IkCase::Aim { forward: from, target: to, limit: std::f32::consts::PI, weight: 1.0 };
             for instructions in InstructionSet::ALL.into_iter().filter(|instructions| instructions.is_available()) {
                 let Some([turn, _]) = instructions.run(&case) else { panic!("{instructions:?}: nothing is done") };
                 let apart = (turn * forward - target).length();
@@ -380,7 +380,7 @@ mod tests {
 
     #[test]
     fn an_aim_turns_up_to_its_limit() {
-        let aim = |limit, weight| Case::Aim { forward: [0.0, 0.0, 1.0], target: [3.0, 0.0, 0.0], limit, weight };
+        let aim = |limit, weight| IkCase::Aim { forward: [0.0, 0.0, 1.0], target: [3.0, 0.0, 0.0], limit, weight };
         let turned = |angle| Some([about(DVec3::Y, angle); 2]);
         assert_turns(&aim(std::f32::consts::PI, 1.0), turned(FRAC_PI_2));
         assert_turns(&aim(std::f32::consts::FRAC_PI_3, 1.0), turned(FRAC_PI_3));
@@ -389,14 +389,14 @@ mod tests {
         for limit in [1e-5, 1e-4, 1e-3, 1e-2] {
             assert_turns(&aim(limit, 1.0), turned(limit.into()));
             // An aligned joint stays, and one within the limit turns all the way.
-            let to = |x| Case::Aim { forward: [0.0, 0.0, 1.0], target: [x, 0.0, 1.0], limit, weight: 1.0 };
+            let to = |x| IkCase::Aim { forward: [0.0, 0.0, 1.0], target: [x, 0.0, 1.0], limit, weight: 1.0 };
             assert_turns(&to(0.0), turned(0.0));
             assert_turns(&to(0.5 * limit), turned((0.5 * f64::from(limit)).atan()));
         }
-        let to = |target| Case::Aim { forward: [0.0, 0.0, 1.0], target, limit: 1.0, weight: 1.0 };
+        let to = |target| IkCase::Aim { forward: [0.0, 0.0, 1.0], target, limit: 1.0, weight: 1.0 };
         assert_turns(&to([0.0, 0.0, 2.0]), turned(0.0));
         assert_turns(&to([0.0, 0.0, -2.0]), None);
         assert_turns(&to([0.0; 3]), None);
-        assert_turns(&Case::Aim { forward: [0.0; 3], target: [1.0, 0.0, 0.0], limit: 1.0, weight: 1.0 }, None);
+        assert_turns(&IkCase::Aim { forward: [0.0; 3], target: [1.0, 0.0, 0.0], limit: 1.0, weight: 1.0 }, None);
     }
 }

@@ -48,7 +48,7 @@ impl<'a> OutputSlices<'a> {
 
     /// Cuts the outputs into slices of `instances` instances each.
     ///
-    /// The iterator does not end: slices beyond the end, and those of outputs that are not requested, are empty.
+    /// The iterator does not end: slices beyond the end, and slices of outputs that are not requested, are empty.
     pub fn chunks(self, layout: &OutputLayout, instances: usize) -> impl Iterator<Item = Self> {
         let (layout, mut rest) = (*layout, self);
         std::iter::from_fn(move || Some(rest.split_off(&layout, instances)))

@@ -60,7 +60,7 @@ impl Weights {
 /// The numbers of [`Weights`], in groups of four: the first eight terms of both series, then the last ones.
 const GROUPS: usize = 5;
 
-/// The weights of a group of instances: for each four numbers, those of all instances.
+/// The weights of a group of instances: for each four numbers, the weights of all instances.
 #[derive(Debug, Clone)]
 pub struct GroupWeights {
     /// The fraction of each instance as its first number.
@@ -262,7 +262,8 @@ pub fn lerp<L: Lanes>(start: &[Vec4], end: &[Vec4], fraction: f32, to: &mut [Vec
 }
 
 /// Interpolates rotations as `quat::slerp` does, with one common fraction, 0 to 1. The terms of the series that depend
-/// only on the fraction are those of `weights`. If `BY_NUMBER` is set, the blocks of both ends are transposed already.
+/// only on the fraction are the factors of `weights`. If `BY_NUMBER` is set, the blocks of both ends are transposed
+/// already.
 #[inline(always)]
 pub fn slerp<L: Lanes, const BY_NUMBER: bool>([start, end]: [&[Vec4]; 2], weights: &Weights, to: &mut [Vec4]) {
     let (start, end) = (&start[..to.len()], &end[..to.len()]);
@@ -308,7 +309,7 @@ impl Arcs {
         }
     }
 
-    /// Writes the results of all rotations that wait, interpolated as those of a block.
+    /// Writes the results of all rotations that wait, interpolated as in a block.
     #[inline(always)]
     pub fn finish<L: Lanes>(&mut self, to: &mut [Vec4]) {
         if self.count == 0 {

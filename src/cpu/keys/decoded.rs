@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use glam::Vec4;
 
-use crate::cpu::keys::plan::{KeyRun, Plan, RunKind};
+use crate::cpu::keys::plan::{ClipRuns, KeyRun, RunKind};
 use crate::cpu::keys::records::{self, Nearness, WideRecords};
 use crate::cpu::keys::rows::{self, DecodedRows, RunColumns};
 use crate::cpu::keys::source::Sampling;
@@ -38,11 +38,11 @@ pub struct DecodedClips {
 /// The decoded columns of a clip, and its rows.
 #[derive(Debug, Default)]
 pub struct DecodedClip {
-    /// The columns of its runs. Those of each run are padded to whole blocks. Those of [`blocks`](Self::blocks) have no
-    /// meaning here.
+    /// The columns of its runs. The columns of each run are padded to whole blocks. The columns of
+    /// [`blocks`](Self::blocks) have no meaning here.
     pub columns: Vec<FourColumns>,
-    /// The columns of runs whose nearness is [`Nearness::Blocks`], for registers that read blocks. Those of other runs
-    /// have no meaning here.
+    /// The columns of runs whose nearness is [`Nearness::Blocks`], for registers that read blocks. Columns of other
+    /// runs have no meaning here.
     pub blocks: Vec<BlockColumns>,
     /// The columns of joints of kind [`RunKind::Scattered`].
     pub scattered: Vec<DecodedColumn>,
@@ -50,7 +50,7 @@ pub struct DecodedClip {
     whole: Vec<WholeRotation>,
     /// The rows that were decoded with these columns.
     rows: DecodedRows,
-    /// For each instance that is sampled and each timeline, the rows of the keys before and after its time. Those of
+    /// For each instance that is sampled and each timeline, the rows of the keys before and after its time. Rows of
     /// timelines without rows have no meaning.
     around: Vec<[u32; 2]>,
     /// For each timeline its rows among the queued ones.
@@ -69,7 +69,7 @@ struct WholeRotation {
 struct ColumnDecoding<'a> {
     columns: &'a mut DecodedClip,
     words: &'a [u32],
-    plan: &'a Plan,
+    plan: &'a ClipRuns,
 }
 
 impl Kernel for ColumnDecoding<'_> {
@@ -98,13 +98,13 @@ impl Kernel for RowDecoding<'_, '_> {
 
 impl DecodedClips {
     /// The columns of a clip, by the offset of its record in the words of the library. Decodes them unless they are
-    /// kept. All calls must be with the same registers. Those of a clip without quantized keys have no meaning.
+    /// kept. All calls must be with the same registers. Rows of a clip without quantized keys have no meaning.
     #[inline(always)]
     pub fn of<L: Lanes>(
         &mut self,
         words: &[u32],
         clip: u32,
-        plan: &Plan,
+        plan: &ClipRuns,
         clips_per_instance: usize,
     ) -> &mut DecodedClip {
         if !plan.quantized {
@@ -134,7 +134,7 @@ impl DecodedClips {
         self.clips.iter().position(|(kept, _)| *kept == Some(clip))
     }
 
-    /// The place for the next clip. Where there are more clips than places, those that are read one after the other
+    /// The place for the next clip. Where there are more clips than places, clips that are read one after the other
     /// displace each other in as many places as an instance needs: the memory of these stays in the caches of a core,
     /// and other clips are kept until the next frame.
     fn place(&mut self, clips_per_instance: usize) -> usize {
@@ -150,7 +150,7 @@ impl DecodedClips {
 impl DecodedClip {
     /// Decodes the columns of all runs.
     #[inline(always)]
-    fn decode<L: Lanes>(&mut self, words: &[u32], plan: &Plan) {
+    fn decode<L: Lanes>(&mut self, words: &[u32], plan: &ClipRuns) {
         self.columns.clear();
         self.blocks.clear();
         self.whole.clear();
@@ -208,7 +208,7 @@ impl DecodedClip {
 
     /// Decodes the absent rows of all joints.
     #[inline(always)]
-    fn decode_absent<L: Lanes>(&mut self, plan: &Plan, words: &[u32]) {
+    fn decode_absent<L: Lanes>(&mut self, plan: &ClipRuns, words: &[u32]) {
         let codes: &[u8] = bytemuck::cast_slice(words);
         for part in TransformPart::ALL {
             for run in plan.runs(part) {
@@ -247,7 +247,7 @@ impl DecodedClip {
 
     /// Decodes the absent rows of joints of kind [`RunKind::Scattered`].
     #[inline(never)]
-    fn decode_scattered_rows(&mut self, plan: &Plan, words: &[u32]) {
+    fn decode_scattered_rows(&mut self, plan: &ClipRuns, words: &[u32]) {
         for keys in plan.scattered.iter().filter(|keys| keys.is_quantized()) {
             let (column, place) = (&self.scattered[keys.columns()], self.rows.scattered_place(keys));
             for index in self.absent[keys.timeline()].clone() {
@@ -284,7 +284,7 @@ impl DecodedClip {
 
     /// Decodes the columns of joints of kind [`RunKind::Scattered`].
     #[inline(never)]
-    fn decode_scattered_columns(&mut self, words: &[u32], plan: &Plan) {
+    fn decode_scattered_columns(&mut self, words: &[u32], plan: &ClipRuns) {
         let quantized = plan.scattered.iter().filter(|keys| keys.is_quantized());
         self.scattered.extend(quantized.flat_map(|keys| keys.decode(words).next()));
     }
@@ -379,7 +379,7 @@ mod tests {
     /// Looks clips up in order, backwards, and each of them twice.
     struct InTurn<'a> {
         words: &'a [u32],
-        plans: &'a [(u32, Plan)],
+        plans: &'a [(u32, ClipRuns)],
     }
 
     impl Kernel for InTurn<'_> {
@@ -411,10 +411,10 @@ mod tests {
     }
 
     /// The plans of the clips with quantized keys, with the offsets of their records.
-    fn plans(packed: &PackedLibrary) -> Vec<(u32, Plan)> {
+    fn plans(packed: &PackedLibrary) -> Vec<(u32, ClipRuns)> {
         let clips = packed.clip_offsets().into_iter();
         let plans: Vec<_> = clips
-            .map(|(clip, skeleton)| (clip, Plan::new(packed, &packed.skeletons[skeleton.index()].record, clip)))
+            .map(|(clip, skeleton)| (clip, ClipRuns::new(packed, &packed.skeletons[skeleton.index()].record, clip)))
             .filter(|(_, plan)| plan.quantized)
             .collect();
         assert_eq!(plans.len(), CLIPS + 3);
@@ -430,10 +430,10 @@ mod tests {
         }
     }
 
-    /// Reads clips in turn, frame by frame. Counts in each frame those that were kept since the frame before.
+    /// Reads clips in turn, frame by frame. Counts in each frame the clips that were kept since the frame before.
     struct CountKept<'a> {
         words: &'a [u32],
-        frames: &'a [&'a [(u32, Plan)]],
+        frames: &'a [&'a [(u32, ClipRuns)]],
         clips_per_instance: usize,
     }
 

@@ -4,7 +4,7 @@
 //! joins neighbours that are sampled in one way: joints at rest, constants, keys that stand side by side in the rows of
 //! one timeline ([`RunKind`]). Blocks then copy or interpolate a run, whatever joints it has. Short runs would waste
 //! most lanes of their blocks: their constants are gathered, and their keys are sampled as scattered joints, which fill
-//! blocks with those of other runs.
+//! blocks with joints of other runs.
 //!
 //! The plan also says what can be computed once for a group of instances (the timelines of rotations), where keys begin
 //! (for [`prefetch`](crate::cpu::keys::prefetch)), and where decoded rows have their places ([`RowPlaces`]).
@@ -29,10 +29,10 @@ use crate::pack::{Arrays, JointChannels, PackedLibrary, column_words};
 
 /// The runs of the joints of a clip. They refer to the packed library, of which a plan copies nothing.
 #[derive(Debug, Default)]
-pub struct Plan {
+pub struct ClipRuns {
     /// The runs of translations, then of rotations, then of scales, in the order of the joints.
     runs: Box<[JointRun]>,
-    /// The index of the first run of rotations, and that of scales.
+    /// The index of the first run of rotations, and of scales.
     splits: [u32; 2],
     /// The offsets in the values of joints of kind [`RunKind::Gathered`].
     pub gathered: Box<[u32]>,
@@ -41,7 +41,7 @@ pub struct Plan {
     /// The joints that the clip animates, a bit each: those with a translation, those with a rotation, those with a
     /// scale.
     pub animated: Box<[u64]>,
-    /// The parts that an additive layer is compared with: those at the start of the clip, and those of the rest pose.
+    /// The parts that an additive layer is compared with: the start of the clip, and the rest pose.
     pub references: [OnceLock<Box<JointParts>>; 2],
     /// The first [`MAX_TURNING`] timelines of rotations that are interpolated in blocks. Their weights are computed for
     /// all instances of a group at once.
@@ -58,7 +58,7 @@ pub struct Plan {
 
 /// The most timelines whose weights are computed for all instances of a group at once.
 pub const MAX_TURNING: usize = 8;
-/// The index of a timeline that is not in [`Plan::turning`].
+/// The index of a timeline that is not in [`ClipRuns::turning`].
 pub const NOT_TURNING: u8 = u8::MAX;
 
 /// Neighbouring joints that are sampled together.
@@ -88,12 +88,13 @@ pub enum RunKind {
     Rest,
     /// One value per joint, side by side. The index is the offset of the first one in the values.
     Constant(u32),
-    /// One value per joint, at any place. The index is that of the first one in [`Plan::gathered`]; the others follow.
+    /// One value per joint, at any place. The index is the index of the first one in [`ClipRuns::gathered`]; the others
+    /// follow.
     Gathered(u32),
     /// Keys of one timeline, side by side in rows.
     Keys(KeyRun),
-    /// Separate keys per joint, none of them steps. The index is that of the first one in [`Plan::scattered`]; the
-    /// others follow.
+    /// Separate keys per joint, none of them steps. The index is the index of the first one in [`ClipRuns::scattered`];
+    /// the others follow.
     Scattered(u32),
     /// Joints that are sampled one by one.
     Single,
@@ -112,7 +113,7 @@ pub struct KeyRun {
     columns: u32,
     /// The form in which they are stored.
     pub storage: KeyStorage,
-    /// The index of the timeline in [`Plan::turning`]; [`NOT_TURNING`] if it is not there.
+    /// The index of the timeline in [`ClipRuns::turning`]; [`NOT_TURNING`] if it is not there.
     turning: u8,
     /// If set, a key holds until the next.
     pub step: bool,
@@ -136,7 +137,7 @@ pub enum KeyStorage {
 }
 
 impl KeyStorage {
-    /// Those of neighbouring joints together.
+    /// Keys of neighbouring joints together.
     pub fn with(self, other: Self) -> Self {
         match (self, other) {
             (own, other) if own == other => own,
@@ -169,7 +170,7 @@ impl KeyRun {
         }
     }
 
-    /// These keys, then those of each joint that follows.
+    /// These keys, then the keys of each joint that follows.
     pub fn each(self, words: &[u32]) -> impl Iterator<Item = Self> {
         std::iter::successors(Some(self), |keys| Some(Self { first: keys.end(words), ..*keys }))
     }
@@ -191,7 +192,7 @@ impl KeyRun {
         self.columns as usize
     }
 
-    /// The index of the timeline in [`Plan::turning`], or a larger number.
+    /// The index of the timeline in [`ClipRuns::turning`], or a larger number.
     #[inline(always)]
     pub fn turning(&self) -> usize {
         self.turning.into()
@@ -203,7 +204,7 @@ impl KeyRun {
     }
 }
 
-impl Plan {
+impl ClipRuns {
     /// The runs of one part of the transforms.
     #[inline(always)]
     pub fn runs(&self, part: TransformPart) -> &[JointRun] {
@@ -283,7 +284,7 @@ pub const MAX_KEPT_BYTES: u64 = 512 << 10;
 pub const MAX_GROUP_ROWS: u32 = 2 * LARGEST_BLOCK as u32;
 
 /// The places of the decoded rows of a clip. A row has the joints of all runs with quantized keys side by side, in the
-/// order of their columns, each run padded to whole blocks, then those of kind [`RunKind::Scattered`].
+/// order of their columns, each run padded to whole blocks, then runs of kind [`RunKind::Scattered`].
 /// The keys of a timeline fill their own places of a row, so that timelines share rows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RowPlaces {
@@ -296,13 +297,14 @@ pub struct RowPlaces {
     /// The number of rows.
     pub count: u32,
     /// If set, each key is decoded once, and kept for all instances that read it. Otherwise all rows together are too
-    /// large, and there are those of the instances that are sampled together.
+    /// large, and there are as many as instances that are sampled together.
     pub are_kept: bool,
-    /// If set, rows have the scattered joints. Otherwise their many keys would keep those of the runs from being kept.
+    /// If set, rows have the scattered joints. Otherwise their many keys would keep the keys of the runs from being
+    /// kept.
     pub have_scattered: bool,
 }
 
-/// The keys of a timeline among those of the clip.
+/// The keys of a timeline among the keys of the clip.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TimelineRows {
     /// The index of the timeline in the clip.
@@ -353,7 +355,7 @@ impl RowPlaces {
 /// Runs of fewer joints than this do not get blocks of their own.
 const SHORT_RUN: u32 = 4;
 
-impl Plan {
+impl ClipRuns {
     /// The plan of a clip. `clip` is the offset of its record.
     pub fn new(library: &PackedLibrary, skeleton: &SkeletonRecord, clip: u32) -> Self {
         let joints = skeleton.joint_count as usize;
@@ -594,7 +596,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::CompressedLibrary;
+    use crate::compress::CompressedLibrary;
     use crate::model::{Clip, ClipId, Curve, Interpolation, Joint, Library, Skeleton, Target, Timeline, Track};
 
     /// Six joints in a row. The clip turns all of them, moves the first one, and gives the middle two a scale.
@@ -621,7 +623,7 @@ mod tests {
 
     #[test]
     fn plans_have_the_size_worked_out_by_hand() {
-        let runs = |plan: &Plan| -> Vec<Vec<(usize, &'static str)>> {
+        let runs = |plan: &ClipRuns| -> Vec<Vec<(usize, &'static str)>> {
             let name = |run: &JointRun| match run.kind {
                 RunKind::Rest => "rest",
                 RunKind::Constant(_) => "constant",
@@ -639,7 +641,7 @@ mod tests {
         // Compressed keys have rows to decode, of one timeline.
         for (packed, timelines_of_rows) in packed.into_iter().zip([0, 1]) {
             let clip = packed.clip(ClipId(0)).unwrap().offset;
-            let plan = Plan::new(&packed, &packed.skeletons[0].record, clip);
+            let plan = ClipRuns::new(&packed, &packed.skeletons[0].record, clip);
             let expected = [
                 vec![(1, "scattered"), (5, "rest")],
                 vec![(6, "keys")],
@@ -654,6 +656,6 @@ mod tests {
             assert_eq!(plan.heap_bytes(), expected);
         }
         #[cfg(target_pointer_width = "64")]
-        assert_eq!(size_of::<(u32, Plan)>(), 192);
+        assert_eq!(size_of::<(u32, ClipRuns)>(), 192);
     }
 }

@@ -6,9 +6,9 @@
 //! few requests at a time, and waits where there are more ([`Prefetcher::share`]).
 
 use crate::cpu::keys::decoded::DecodedClips;
-use crate::cpu::keys::plan::{FirstKey, Plan, RunKind};
+use crate::cpu::keys::plan::{ClipRuns, FirstKey, RunKind};
 use crate::cpu::keys::search::{GroupSpans, InstanceLayers, have_one_clip};
-use crate::cpu::keys::source::Source;
+use crate::cpu::keys::source::PackedSource;
 use crate::cpu::simd::{LINE, prefetch};
 use crate::cpu::stages::search::KeySpan;
 use crate::pack::Arrays;
@@ -25,7 +25,7 @@ const MIN_LINES: usize = 8;
 const LARGER_THAN_CACHE: usize = 1 << 20;
 
 /// Returns `true` if the keys that these layers read are larger than the cache of a core.
-pub fn pays(plans: &[(u32, Plan)], layers: &[LayerRecord]) -> bool {
+pub fn pays(plans: &[(u32, ClipRuns)], layers: &[LayerRecord]) -> bool {
     let mut clips: Vec<u32> = layers.iter().map(|layer| layer.clip).collect();
     clips.sort_unstable();
     clips.dedup();
@@ -58,7 +58,13 @@ struct KeyLines {
 impl Prefetcher {
     /// Adds the keys that instances of one layer each read, whose spans are known, and the records of columns that are
     /// not decoded.
-    pub fn add_group(&mut self, source: Source, layers: &[LayerRecord], found: &GroupSpans, decoded: &DecodedClips) {
+    pub fn add_group(
+        &mut self,
+        source: PackedSource,
+        layers: &[LayerRecord],
+        found: &GroupSpans,
+        decoded: &DecodedClips,
+    ) {
         let mut firsts = &found.firsts[..];
         for same in layers.chunk_by(have_one_clip) {
             let firsts = firsts.split_off(..same.len()).unwrap_or_default();
@@ -73,7 +79,7 @@ impl Prefetcher {
     }
 
     /// Adds the records of the columns of all runs of a clip with quantized keys.
-    fn add_columns(&mut self, plan: &Plan) {
+    fn add_columns(&mut self, plan: &ClipRuns) {
         for run in plan.all_runs() {
             if let RunKind::Keys(keys) = run.kind
                 && keys.is_quantized()
@@ -87,7 +93,7 @@ impl Prefetcher {
     }
 
     /// Adds the keys that the layers of an instance with a weight above 0 read.
-    pub fn add_layers(&mut self, source: Source, layers: &[LayerRecord], found: InstanceLayers) {
+    pub fn add_layers(&mut self, source: PackedSource, layers: &[LayerRecord], found: InstanceLayers) {
         for index in found.active() {
             let keys = &source.plan(layers[index].clip).first_keys;
             for (&key, span) in keys.iter().zip(found.spans(index)) {
@@ -231,7 +237,7 @@ mod tests {
         demo::add_rig(&mut library, 21, 3, 2).unwrap();
         let packed = CompressedLibrary::with_width(&library, 16).unwrap().pack().unwrap();
         let clip = packed.clip(library.clip_ids().next().unwrap()).unwrap().offset;
-        let plan = Plan::new(&packed, &packed.skeletons[0].record, clip);
+        let plan = ClipRuns::new(&packed, &packed.skeletons[0].record, clip);
         let mut prefetcher = Prefetcher::default();
         prefetcher.add_columns(&plan);
         let is_asked_for = |word: u32| {

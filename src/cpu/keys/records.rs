@@ -24,7 +24,8 @@ pub enum Nearness {
     Apart,
     /// The codes of each two joints lie in one window.
     Paired,
-    /// The codes of each two joints lie in one window, and those of each half of a block of joints in one for halves.
+    /// The codes of each two joints lie in one window, and the codes of each half of a block of joints in one for
+    /// halves.
     Blocks,
 }
 
@@ -45,8 +46,8 @@ pub fn nearness(columns: &[DecodedColumn], part: TransformPart) -> Nearness {
 type Field = [u32; LARGEST_BLOCK];
 
 /// Returns `true` if the records of neighbouring columns can be decoded by [`columns`], block after block: their codes
-/// fit the windows of blocks of [`LARGEST_BLOCK`] joints, and none stores a fourth number. Those that do not decode in
-/// a block are ignored, except that the first column of a half sets its window: they are decoded to numbers without
+/// fit the windows of blocks of [`LARGEST_BLOCK`] joints, and none stores a fourth number. Records that do not decode
+/// in a block are ignored, except that the first column of a half sets its window: they are decoded to numbers without
 /// meaning, and replaced.
 pub fn can_decode(columns: &[DecodedColumn], part: TransformPart) -> bool {
     const HALF: usize = LARGEST_BLOCK / 2;
@@ -104,7 +105,7 @@ impl WideRecords {
 pub fn columns<L: Lanes>(words: &[u32], stride: usize) -> BlockColumns {
     let Records { heads, formats, places, leasts } = Records::new::<L>(words, stride);
     let first = first_of(places[0] as usize / 8);
-    // The third place of a transposed block is that of the first joint of its second half. If the run ends before, it
+    // The third place of a transposed block belongs to the first joint of its second half. If the run ends before, it
     // has no meaning.
     let second = first_of(places[2] as usize / 8).clamp(first, first + HALF_WINDOW);
     let mut columns = BlockColumns { firsts: [first, second], ..BlockColumns::default() };

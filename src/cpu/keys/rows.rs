@@ -2,9 +2,9 @@
 //!
 //! A row has the values of all joints with quantized keys at the keys of one index. An instance reads two rows, the
 //! keys before and after its time, and interpolates between them as between keys of `f32`. Instances that play one clip
-//! mostly read the same rows. So rows are decoded once and kept, as long as those of a clip fit the cache of a core. Of
-//! longer clips, there are only the rows of the instances that are sampled together, two each; neighbours in the order
-//! of their times share them ([`RowPlaces`]).
+//! mostly read the same rows. So rows are decoded once and kept, as long as the rows of a clip fit the cache of a core.
+//! Of longer clips, there are only the rows of the instances that are sampled together, two each; neighbours in the
+//! order of their times share them ([`RowPlaces`]).
 //!
 //! Instances first name the rows that they need, and missing rows are queued ([`DecodedRows::require`]). Then
 //! [`decode`] decodes the queued rows of a run, block by block: the columns of a block stay in registers while one row
@@ -45,7 +45,7 @@ pub struct DecodedRows {
 }
 
 impl DecodedRows {
-    /// Forgets all rows and makes room for those of a clip.
+    /// Forgets all rows and makes room for the rows of a clip.
     pub fn clear(&mut self, places: &RowPlaces) {
         self.present.clear();
         self.present.resize((places.keys() as usize).div_ceil(u64::BITS as usize), 0);
@@ -91,7 +91,7 @@ impl DecodedRows {
         [start, end]
     }
 
-    /// The row of a key of a clip whose rows are not kept: that of the instance before, or a new one.
+    /// The row of a key of a clip whose rows are not kept: the row of the instance before, or a new one.
     #[inline(always)]
     fn row_of_group(&mut self, offset: u32) -> u32 {
         for (known, row) in self.before.into_iter().flatten() {
@@ -104,7 +104,7 @@ impl DecodedRows {
         row
     }
 
-    /// Queues a row for decoding. `offset` is that of its codes in the words of the library.
+    /// Queues a row for decoding. `offset` is the offset of its codes in the words of the library.
     #[inline(always)]
     fn add(&mut self, row: u32, offset: u32) {
         self.absent.push(KeyRow { from: size_of::<u32>() * offset as usize, to: 4 * self.fours * row as usize });
@@ -136,8 +136,8 @@ pub enum RunColumns<'a> {
     Apart(&'a [FourColumns]),
     /// Each two joints share a window.
     Paired(&'a [FourColumns]),
-    /// The joints of a block share a window, or those of each half. The columns of rotations are by number, those of
-    /// other parts by joint.
+    /// The joints of a block share a window, or the joints of each half. The columns of rotations are by number, the
+    /// columns of other parts by joint.
     Blocks(&'a [BlockColumns]),
 }
 
@@ -298,7 +298,7 @@ mod tests {
     use super::*;
     use crate::compress::CompressedLibrary;
     use crate::cpu::keys::decoded::DecodedClips;
-    use crate::cpu::keys::plan::{JointRun, KeyStorage, MAX_GROUP_ROWS, MAX_KEPT_BYTES, Plan, RunKind};
+    use crate::cpu::keys::plan::{ClipRuns, JointRun, KeyStorage, MAX_GROUP_ROWS, MAX_KEPT_BYTES, RunKind};
     use crate::cpu::keys::records::Nearness;
     use crate::cpu::keys::source::{ClipSource, Sampling};
     use crate::cpu::simd::Kernel;
@@ -362,9 +362,9 @@ mod tests {
     const UNEVEN: usize = 21;
 
     /// A clip of 21 joints in a row, whose joints are compressed in different ways. All turn. Each number of the
-    /// rotations of some joints, `whole`, is once almost 0, so that none can be left out; those of the first of them
-    /// have a length of 1.05. Nine joints move; two of them are far away, so that their columns have long records. Two
-    /// joints between others change their scales.
+    /// rotations of some joints, `whole`, is once almost 0, so that none can be left out; the rotations of the first of
+    /// them have a length of 1.05. Nine joints move; two of them are far away, so that their columns have long records.
+    /// Two joints between others change their scales.
     fn add_uneven_clip(library: &mut Library, whole: &[usize], interpolation: Interpolation) -> ClipId {
         let joint = |index: usize| Joint { parent: index.checked_sub(1), ..Joint::default() };
         let skeleton = Skeleton::new(None, (0..UNEVEN).map(joint).collect(), vec![]).unwrap();
@@ -405,8 +405,8 @@ mod tests {
         CompressedLibrary::with_width(&library, width).unwrap()
     }
 
-    /// Reads keys of all clips in turn, again and again, for several instances at different times. Results are those of
-    /// rows before and after the times, joint by joint.
+    /// Reads keys of all clips in turn, again and again, for several instances at different times. Results are the
+    /// results of rows before and after the times, joint by joint.
     struct ReadInTurn<'a> {
         packed: &'a PackedLibrary,
         plans: &'a [ClipPlan],
@@ -416,7 +416,7 @@ mod tests {
     struct ClipPlan {
         skeleton: usize,
         clip: u32,
-        plan: Plan,
+        plan: ClipRuns,
     }
 
     const INSTANCES: usize = 7;
@@ -500,14 +500,14 @@ mod tests {
             let plans = || -> Vec<ClipPlan> {
                 let plan = |(clip, id): (u32, SkeletonId)| {
                     let skeleton = id.index();
-                    ClipPlan { skeleton, clip, plan: Plan::new(&packed, &packed.skeletons[skeleton].record, clip) }
+                    ClipPlan { skeleton, clip, plan: ClipRuns::new(&packed, &packed.skeletons[skeleton].record, clip) }
                 };
                 let plans = packed.clip_offsets().into_iter().map(plan);
                 plans.filter(|ClipPlan { plan, .. }| plan.rows.count > 0).collect()
             };
             let kept = plans();
             assert_eq!(kept.len(), Crowd::MAX_LAYERS + 3);
-            let runs = |plan: &Plan| -> Vec<KeyRun> {
+            let runs = |plan: &ClipRuns| -> Vec<KeyRun> {
                 runs_of(plan, TransformPart::Rotation).into_iter().filter_map(|(_, keys)| keys).collect()
             };
             assert_eq!(kept.iter().map(|ClipPlan { plan, .. }| runs(plan).len()).max(), Some(4));
@@ -529,7 +529,7 @@ mod tests {
     }
 
     /// The counts and keys of the runs of a part.
-    fn runs_of(plan: &Plan, part: TransformPart) -> Vec<(usize, Option<KeyRun>)> {
+    fn runs_of(plan: &ClipRuns, part: TransformPart) -> Vec<(usize, Option<KeyRun>)> {
         let keys = |run: &JointRun| if let RunKind::Keys(keys) = run.kind { Some(keys) } else { None };
         plan.runs(part).iter().map(|run| (run.joints().len(), keys(run))).collect()
     }
@@ -580,7 +580,7 @@ mod tests {
                 let clip = add_uneven_clip(&mut library, whole, interpolation);
                 let compressed = CompressedLibrary::with_width(&library, width).unwrap();
                 let packed = compressed.pack().unwrap();
-                let plan = Plan::new(&packed, &packed.skeletons[0].record, packed.clip(clip).unwrap().offset);
+                let plan = ClipRuns::new(&packed, &packed.skeletons[0].record, packed.clip(clip).unwrap().offset);
                 let [(UNEVEN, Some(turning))] = runs_of(&plan, TransformPart::Rotation)[..] else {
                     panic!("{whole:?} of {width} bits cut the run of rotations");
                 };
@@ -626,7 +626,7 @@ mod tests {
         let clip = library.add_clip(clip).unwrap();
         let compressed = CompressedLibrary::with_width(&library, 16).unwrap();
         let packed = compressed.pack().unwrap();
-        let plan = Plan::new(&packed, &packed.skeletons[0].record, packed.clip(clip).unwrap().offset);
+        let plan = ClipRuns::new(&packed, &packed.skeletons[0].record, packed.clip(clip).unwrap().offset);
         assert!(plan.rows.are_kept && !plan.rows.have_scattered && plan.scattered.len() == 3);
         let crowd = crowd_of(&library, clip, 7, 0.13);
         let outputs = Outputs { local: true, ..Outputs::NONE };
@@ -690,7 +690,7 @@ mod tests {
         let mut library = Library::new();
         let clip = add_mixed_clip(&mut library);
         let packed = CompressedLibrary::with_width(&library, 16).unwrap().pack().unwrap();
-        let plan = Plan::new(&packed, &packed.skeletons[0].record, packed.clip(clip).unwrap().offset);
+        let plan = ClipRuns::new(&packed, &packed.skeletons[0].record, packed.clip(clip).unwrap().offset);
         // The 7 keys of 0.6 s that repeat for 30 s have more times than the other joints have keys.
         assert_eq!((plan.rows.count, plan.rows.timelines.len()), (40, 3));
     }
@@ -704,7 +704,7 @@ mod tests {
         let packed = compressed.pack().unwrap();
         let clip = library.clip_ids().next().unwrap();
         let record = packed.clip(clip).unwrap().offset;
-        assert!(!Plan::new(&packed, &packed.skeletons[0].record, record).rows.are_kept);
+        assert!(!ClipRuns::new(&packed, &packed.skeletons[0].record, record).rows.are_kept);
         let crowd_of = |instances: std::ops::Range<usize>| {
             let mut crowd = Crowd::new();
             for instance in instances {

@@ -250,7 +250,7 @@ mod tests {
         (0x9e37_79b9_u32.wrapping_mul((57 * key + 3 * joint + number + 1) as u32) >> 3) & ((1 << width) - 1)
     }
 
-    /// The least value of a number. Those of rotations are negative, so that numbers are of both signs.
+    /// The least value of a number. For rotations it is negative, so that numbers are of both signs.
     fn least(stored: usize, width: u32, is_rotation: bool, wide: bool) -> i32 {
         match (is_rotation, width) {
             (false, _) => [6, -7, 8][stored] * if wide { 10_000 } else { 1 },

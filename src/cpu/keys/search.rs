@@ -5,14 +5,14 @@
 //! that four neighbouring keys are compared in all lanes, without branches. Other timelines, and groups of few
 //! instances, are searched one by one. The weights of rotations follow for all instances at once ([`GroupWeights`]).
 //!
-//! [`GroupSpans`] has the results of instances of one layer each, and [`GroupLayers`] those of instances whose layers
-//! are mixed: all lowest layers are searched together, then all second ones, and so on.
+//! [`GroupSpans`] has the results of instances of one layer each, and [`GroupLayers`] the results of instances whose
+//! layers are mixed: all lowest layers are searched together, then all second ones, and so on.
 
 use std::ops::Range;
 
 use crate::cpu::block::slerp::GroupWeights;
-use crate::cpu::keys::plan::Plan;
-use crate::cpu::keys::source::Source;
+use crate::cpu::keys::plan::ClipRuns;
+use crate::cpu::keys::source::PackedSource;
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
 use crate::cpu::stages::blend;
 use crate::cpu::stages::phase::{self, Time};
@@ -40,7 +40,7 @@ pub struct GroupSpans {
     pub spans: Vec<KeySpan>,
     /// The index of the first span of each instance.
     pub firsts: [usize; LARGEST_BLOCK],
-    /// The weights of rotations at the timelines [`Plan::turning`] of the clip of each instance.
+    /// The weights of rotations at the timelines [`ClipRuns::turning`] of the clip of each instance.
     pub slerp_weights: Vec<GroupWeights>,
 }
 
@@ -48,7 +48,7 @@ impl GroupSpans {
     /// Sets the fractions of rotations of some instances, which play the clip of a plan and whose keys were found.
     /// [`weigh`](Self::weigh) must follow.
     #[inline(always)]
-    pub fn set_fractions(&mut self, plan: &Plan, instances: Range<usize>) {
+    pub fn set_fractions(&mut self, plan: &ClipRuns, instances: Range<usize>) {
         if self.slerp_weights.len() < plan.turning.len() {
             self.slerp_weights.resize_with(plan.turning.len(), GroupWeights::default);
         }
@@ -69,14 +69,14 @@ impl GroupSpans {
 
     /// Finds the keys of all timelines of the clips that instances with these layers play at a tick.
     #[inline(always)]
-    pub fn find<L: Lanes>(&mut self, source: Source, layers: &[LayerRecord], now: i64) {
+    pub fn find<L: Lanes>(&mut self, source: PackedSource, layers: &[LayerRecord], now: i64) {
         let arrays = &source.library.arrays;
         let mut firsts = self.firsts.iter_mut();
         let mut count = 0;
         for same in layers.chunk_by(have_one_clip) {
             let clip: ClipRecord = arrays.record(same[0].clip);
             let timelines = search::timelines(arrays, &clip);
-            let mut times = Times { high: [0.0; LARGEST_BLOCK], low: [0.0; LARGEST_BLOCK] };
+            let mut times = InstanceTimes { high: [0.0; LARGEST_BLOCK], low: [0.0; LARGEST_BLOCK] };
             for (instance, layer) in same.iter().enumerate() {
                 times.set(instance, phase::of_layer(layer, &clip, now));
             }
@@ -102,12 +102,12 @@ pub fn have_one_clip(a: &LayerRecord, b: &LayerRecord) -> bool {
 }
 
 /// The clip times of the instances.
-struct Times {
+struct InstanceTimes {
     high: PerInstance,
     low: PerInstance,
 }
 
-impl Times {
+impl InstanceTimes {
     #[inline(always)]
     fn set(&mut self, instance: usize, time: Time) {
         // The remainder changes nothing: it spares a check of bounds.
@@ -127,7 +127,7 @@ impl Times {
 fn find_in_timeline<'a, L: Lanes>(
     arrays: &Arrays,
     timeline: &TimelineRecord,
-    times: &Times,
+    times: &InstanceTimes,
     together: bool,
     to: impl Iterator<Item = &'a mut KeySpan>,
 ) {
@@ -163,7 +163,7 @@ struct Around {
 impl Around {
     // Plain loops over arrays: the compiler turns each into a few instructions on registers.
     #[inline(always)]
-    fn find<L: Lanes>(words: &[u32], timeline: &TimelineRecord, times: &Times) -> Self {
+    fn find<L: Lanes>(words: &[u32], timeline: &TimelineRecord, times: &InstanceTimes) -> Self {
         let zero = [0.0; LARGEST_BLOCK];
         let mut found = Self { passed: zero, key: zero, since: zero, left: zero, interval: zero, fraction: zero };
         let (cells, count) = (timeline.cell_count as f32, timeline.key_count as f32);
@@ -268,7 +268,7 @@ pub struct GroupLayers {
     /// For each layer with a weight above 0 its index in the group that its spans were found with, instance after
     /// instance.
     lanes: Vec<usize>,
-    /// The spans of the lowest layers of all instances, then those of the second ones, and so on.
+    /// The spans of the lowest layers of all instances, then of the second ones, and so on.
     found: Vec<GroupSpans>,
     /// Layers whose spans are found together.
     together: Vec<LayerRecord>,
@@ -285,7 +285,7 @@ pub struct InstanceLayers<'a> {
 impl GroupLayers {
     /// Finds the weights of all layers, and the spans of those with a weight above 0. Each instance has `count` layers.
     #[inline(always)]
-    pub fn find<L: Lanes>(&mut self, source: Source, layers: &[LayerRecord], count: usize, now: i64) {
+    pub fn find<L: Lanes>(&mut self, source: PackedSource, layers: &[LayerRecord], count: usize, now: i64) {
         self.count = count;
         self.weights.clear();
         self.weights.extend(layers.iter().map(|layer| blend::weight(layer, now)));
@@ -341,8 +341,8 @@ impl<'a> InstanceLayers<'a> {
         &found.spans[found.firsts[self.lanes[index]]..]
     }
 
-    /// The weights of rotations of a layer with a weight above 0: those of a group, and the index of the instance in
-    /// it.
+    /// The weights of rotations of a layer with a weight above 0: the weights of a group, and the index of the instance
+    /// in it.
     #[inline(always)]
     pub fn slerp_weights(self, index: usize) -> (&'a [GroupWeights], usize) {
         (&self.found[index].slerp_weights, self.lanes[index])
@@ -369,7 +369,7 @@ mod tests {
         fn run<L: Lanes>(self) -> Vec<KeySpan> {
             let mut spans = vec![KeySpan::default(); self.times.len()];
             for (times, to) in self.times.chunks(L::BLOCK).zip(spans.chunks_mut(L::BLOCK)) {
-                let mut group = Times { high: [0.0; LARGEST_BLOCK], low: [0.0; LARGEST_BLOCK] };
+                let mut group = InstanceTimes { high: [0.0; LARGEST_BLOCK], low: [0.0; LARGEST_BLOCK] };
                 times.iter().enumerate().for_each(|(instance, &time)| group.set(instance, time));
                 find_in_timeline::<L>(self.arrays, self.timeline, &group, true, to.iter_mut());
             }

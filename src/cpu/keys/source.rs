@@ -3,7 +3,7 @@
 use glam::Vec4;
 
 use crate::cpu::block::slerp::{GroupWeights, Weights};
-use crate::cpu::keys::plan::{KeyRun, Plan};
+use crate::cpu::keys::plan::{ClipRuns, KeyRun};
 use crate::cpu::stages::sampler::Sampler;
 use crate::cpu::stages::search::{self, KeySpan};
 use crate::pack::record::{ClipRecord, LayerRecord, NONE, TimelineRecord};
@@ -11,11 +11,11 @@ use crate::pack::{PackedLibrary, PackedSkeleton};
 
 /// A packed library and one of its skeletons, as the stages read them.
 #[derive(Clone, Copy)]
-pub struct Source<'a> {
+pub struct PackedSource<'a> {
     pub library: &'a PackedLibrary,
     pub skeleton: &'a PackedSkeleton,
     /// The plans of the clips, sorted by the offsets of the clips' records.
-    pub plans: &'a [(u32, Plan)],
+    pub plans: &'a [(u32, ClipRuns)],
     /// If set, transforms and matrices are written past the caches.
     pub past_caches: bool,
     /// If set, keys are loaded into the caches ahead of time.
@@ -25,21 +25,21 @@ pub struct Source<'a> {
 /// A clip, as the stages read it.
 pub struct ClipSource<'a> {
     /// The runs of the clip.
-    pub plan: &'a Plan,
+    pub plan: &'a ClipRuns,
     /// The timelines of the clip.
     pub timelines: &'a [TimelineRecord],
     /// The clip, at no time.
     pub sampler: Sampler<'a>,
 }
 
-impl<'a> Source<'a> {
+impl<'a> PackedSource<'a> {
     /// The sampler of a clip whose keys were found.
     pub fn sampler(&self, clip: &ClipRecord, spans: &'a [KeySpan]) -> Sampler<'a> {
         Sampler::new(self.library, &self.skeleton.record, clip, spans)
     }
 
     /// The plan of a clip, by the offset of its record.
-    pub fn plan(&self, clip: u32) -> &'a Plan {
+    pub fn plan(&self, clip: u32) -> &'a ClipRuns {
         let found = self.plans.binary_search_by_key(&clip, |(offset, _)| *offset);
         &self.plans[found.unwrap_or_default()].1
     }
@@ -88,8 +88,8 @@ pub struct Sampling<'a> {
     pub first: usize,
     /// The places from an instance to the next.
     pub stride: usize,
-    /// The weights of rotations of a group, by the index of their timeline in [`Plan::turning`].
-    /// Those of other timelines are computed for each run.
+    /// The weights of rotations of a group, by the index of their timeline in [`ClipRuns::turning`].
+    /// The weights of other timelines are computed for each run.
     pub slerp_weights: &'a [GroupWeights],
     /// The index of the first instance in the group.
     pub first_lane: usize,

@@ -2,18 +2,18 @@
 //!
 //! A thread locks the queue only to take a chunk, or several small batches whose chunks it then makes without the lock
 //! ([`ChunkQueue`], [`ThreadChunks`]). Within a chunk, it poses a group of instances after the other. The keys of the
-//! next group are found first, and loaded while the outputs of this one are written; after the last group, those of the
-//! next chunk, which is therefore taken ahead.
+//! next group are found first, and loaded while the outputs of this one are written; after the last group, the keys of
+//! the next chunk, which is therefore taken ahead.
 
 use std::slice;
 use std::sync::Mutex;
 
 use crate::cpu::block::outputs::OutputSlices;
 use crate::cpu::goals::{Goals, ReachGoals};
-use crate::cpu::keys::plan::Plan;
-use crate::cpu::keys::source::Source;
+use crate::cpu::keys::plan::ClipRuns;
+use crate::cpu::keys::source::PackedSource;
 use crate::cpu::pose::{self, MixGroup, Scratch, WriteGroup};
-use crate::cpu::schedule::crowd::{CpuBatch, CpuCrowd, Parameters};
+use crate::cpu::schedule::crowd::{CpuBatch, CpuCrowd, CrowdParameters};
 use crate::cpu::schedule::{BatchSeries, instance_work, most_work};
 use crate::cpu::simd::{Kernel, LARGEST_BLOCK, Lanes, prefetch};
 use crate::cpu::stages::decay::Displacements;
@@ -31,11 +31,11 @@ const MULTIPLE: usize = LARGEST_BLOCK;
 /// The inputs of all chunks of a crowd.
 struct ChunkInputs<'a> {
     library: &'a PackedLibrary,
-    plans: &'a [(u32, Plan)],
+    plans: &'a [(u32, ClipRuns)],
     drives: &'a [DriveRecord],
     goals: &'a [GoalRecord],
     displacements: &'a [PackedDisplacement],
-    parameters: &'a Parameters,
+    parameters: &'a CrowdParameters,
     prefetches: bool,
     past_caches: bool,
     threads: usize,
@@ -54,7 +54,7 @@ impl<'a> ChunkInputs<'a> {
         let Self { library, plans, past_caches, prefetches, parameters, .. } = *self;
         let BatchPart { packed, layout, most, first, layers, to } = part;
         let skeleton = &library.skeletons[packed.skeleton.index()];
-        let source = Source { library, skeleton, plans, past_caches, prefetches };
+        let source = PackedSource { library, skeleton, plans, past_caches, prefetches };
         let layer_count = packed.layer_count;
         let chunk_work = most * instance_work(packed, library);
         // Otherwise, another thread might have none.
@@ -167,7 +167,12 @@ struct Untaken<'a> {
 
 impl<'a> ChunkQueue<'a> {
     /// All instances of a crowd, for a number of threads.
-    pub fn new(crowd: &'a mut CpuCrowd, library: &'a PackedLibrary, plans: &'a [(u32, Plan)], threads: usize) -> Self {
+    pub fn new(
+        crowd: &'a mut CpuCrowd,
+        library: &'a PackedLibrary,
+        plans: &'a [(u32, ClipRuns)],
+        threads: usize,
+    ) -> Self {
         let CpuCrowd { packed, batches: posed, schedule, prefetches, past_caches, parameters, .. } = crowd;
         let PackedCrowd { layers, drives, goals, displacements, batches: packed, .. } = packed;
         let inputs = ChunkInputs {
@@ -233,7 +238,7 @@ impl<'a> Iterator for ThreadChunks<'a, '_> {
 /// Instances in neighbouring slots of one batch. Instances of one clip are neighbours.
 struct Chunk<'a> {
     /// The inputs of the stages.
-    source: Source<'a>,
+    source: PackedSource<'a>,
     /// The numbers per instance in each output.
     layout: OutputLayout,
     /// The layers of all instances, `layer_count` per instance.
@@ -323,8 +328,8 @@ impl Chunk<'_> {
 }
 
 /// Poses the instances of a chunk, a group at a time. While the outputs of a group are written, the keys of the next
-/// one are loaded; after the last one, those of the layers that are `following` in another chunk. If `first_is_found`
-/// is set, the keys of the first group were found with the chunk before.
+/// one are loaded; after the last one, the keys of the layers that are `following` in another chunk. If
+/// `first_is_found` is set, the keys of the first group were found with the chunk before.
 #[inline(always)]
 fn pose_chunk<L: Lanes>(
     chunk: Chunk,
@@ -398,7 +403,7 @@ mod tests {
     use crate::demo;
     use crate::model::{ClipId, Crowd, Layer, LayerTime, Library, Outputs};
 
-    /// Rigs of several sizes with this many instances each. Those of every third rig have two layers.
+    /// Rigs of several sizes with this many instances each. Instances of every third rig have two layers.
     fn crowd(counts: &[usize]) -> (Library, Crowd) {
         let (mut library, mut crowd) = (Library::new(), Crowd::new());
         for (rig, &count) in counts.iter().enumerate() {

@@ -10,14 +10,15 @@ use crate::pack::{Arrays, OutputLayout, OutputNumbers, PackedBatch, PackedCrowd}
 /// would not keep them until they are read.
 const LARGER_THAN_CACHES: usize = 6 << 20;
 
-/// A packed crowd with room for its poses. [`CpuEngine::crowd`](crate::CpuEngine::crowd) makes it, and
-/// [`CpuEngine::pose`](crate::CpuEngine::pose) fills it frame by frame. [`set_instance`](Self::set_instance),
+/// A packed crowd with room for its poses. [`CpuEngine::crowd`](crate::cpu::CpuEngine::crowd) makes it, and
+/// [`CpuEngine::pose`](crate::cpu::CpuEngine::pose) fills it frame by frame. [`set_instance`](Self::set_instance),
 /// [`set_layers`](Self::set_layers), [`set_goals`](Self::set_goals) and [`transition`](Self::transition) change it in
 /// place.
 ///
 /// # Examples
 /// ```
-/// use posse::{CpuEngine, Crowd, Layer, LayerTime, Outputs, Ticks, demo};
+/// use posse::cpu::CpuEngine;
+/// use posse::{Crowd, Layer, LayerTime, Outputs, Ticks, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let library = demo::library()?;
@@ -51,12 +52,12 @@ pub struct CpuCrowd {
     pub(in crate::cpu) past_caches: bool,
     /// How the crowd is divided between threads.
     pub(in crate::cpu) schedule: Schedule,
-    pub(in crate::cpu) parameters: Parameters,
+    pub(in crate::cpu) parameters: CrowdParameters,
 }
 
 /// The values of the parameters of all instances, in the packed order.
 #[derive(Debug, Default)]
-pub(in crate::cpu) struct Parameters {
+pub(in crate::cpu) struct CrowdParameters {
     /// The number of values per instance.
     pub count: usize,
     /// The values of the frame before.
@@ -69,7 +70,8 @@ pub(in crate::cpu) struct Parameters {
 ///
 /// # Examples
 /// ```
-/// use posse::{CpuEngine, Crowd, Layer, LayerTime, Outputs, Ticks, demo};
+/// use posse::cpu::CpuEngine;
+/// use posse::{Crowd, Layer, LayerTime, Outputs, Ticks, demo};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let library = demo::library()?;
@@ -101,7 +103,7 @@ pub struct CpuBatch {
     pub numbers: OutputNumbers,
 }
 
-impl Parameters {
+impl CrowdParameters {
     /// Room for `count` parameters of each instance.
     pub fn new(count: usize, instances: usize) -> Self {
         let values = vec![0.0; count * instances];
@@ -123,7 +125,7 @@ impl CpuCrowd {
             return;
         }
         for now in [step.from, step.to] {
-            // The values of the frame before are those that were set last.
+            // The values of the frame before are the values that were set last.
             std::mem::swap(&mut self.parameters.before, &mut self.parameters.now);
             for instance in 0..crowd.len() {
                 self.set_parameters(instance, &crowd.parameter_values(instance, now).0);

@@ -85,7 +85,7 @@ pub fn codes(window: &[u8], bytes: &[u8; WINDOW], masks: UVec4) -> Vec4 {
     (UVec4::new(code(0), code(1), code(2), code(3)) & masks).as_ivec4().as_vec4()
 }
 
-/// The codes of the first `count` numbers of a register of a block at a key. `window` is that of the register.
+/// The codes of the first `count` numbers of a register of a block at a key. `window` is the window of the register.
 #[inline(always)]
 pub fn block_codes(columns: &BlockColumns, register: usize, count: usize, window: &[u8]) -> [Vec4; LARGEST_BLOCK / 4] {
     let mut codes = [Vec4::ZERO; LARGEST_BLOCK / 4];

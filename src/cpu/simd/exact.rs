@@ -31,7 +31,7 @@ impl<K: Kernel> Kernel for ExactKernel<K> {
     }
 }
 
-/// Implements the operators by those of the other register.
+/// Implements the operators by the operators of the other register.
 macro_rules! operators {
     ($($operator:ident $method:ident),*) => {
         $(impl<L: Lanes> $operator for Exact<L> {

@@ -11,7 +11,8 @@ use crate::cpu::simd::{avx2, avx512};
 ///
 /// # Examples
 /// ```
-/// use posse::{CpuEngine, InstructionSet, demo};
+/// use posse::cpu::{CpuEngine, InstructionSet};
+/// use posse::demo;
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// // The widest instruction set of this machine is the default. A test can select each one.

@@ -65,10 +65,10 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
     /// The numbers of `other` in lanes where `tested` is 0, otherwise the numbers of `self`.
     fn replace_where_zero(self, tested: Self, other: Self) -> Self;
 
-    /// The numbers, negated where those of `other` are below 0.
+    /// The numbers, negated where the numbers of `other` are below 0.
     fn with_sign_of(self, other: Self) -> Self;
 
-    /// The four numbers of each joint, negated if their dot product with those of `other` is negative.
+    /// The four numbers of each joint, negated if their dot product with the numbers of `other` is negative.
     fn toward(self, other: Self) -> Self;
 
     /// Stores the lowest 16 bits of each number: one word per joint, with its first number in the lowest bits.
@@ -104,7 +104,7 @@ pub trait Lanes: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = S
         [Self::load(&a), Self::load(&b), Self::load(&c), Self::load(&d)]
     }
 
-    /// Returns `true` if the number of any lane is less than that of `than`.
+    /// Returns `true` if the number of any lane is less than the number of `than`.
     fn any_less(self, than: Self) -> bool;
 
     /// `1 / sqrt(self)`, off by at most two roundings of an `f32`, for numbers far from the ends of its range.

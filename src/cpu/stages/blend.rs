@@ -115,7 +115,7 @@ fn nlerp(from: Vec4, to: Vec4, weight: f32) -> Vec4 {
     quat::normalize((1.0 - weight) * from + weight * quat::toward(to, from), from)
 }
 
-/// The weight of a layer at a tick: that of its record times its ramp.
+/// The weight of a layer at a tick: the weight of its record times its ramp.
 pub fn weight(layer: &LayerRecord, now: i64) -> f32 {
     layer.weight * ramp(layer, now)
 }

@@ -135,13 +135,13 @@ pub struct Displacements<'a> {
 }
 
 impl<'a> Displacements<'a> {
-    /// Those of some of the instances.
+    /// The transitions of some of the instances.
     pub fn part(self, instances: std::ops::Range<usize>) -> Self {
         let count = self.indices.len();
         Self { indices: &self.indices[instances.start.min(count)..instances.end.min(count)], ..self }
     }
 
-    /// Those that are on their way at a tick, with the index of the instance.
+    /// The transitions that are on their way at a tick, with the index of the instance.
     pub fn at(self, now: i64) -> impl Iterator<Item = (usize, Displaced<'a>)> {
         let displacement = move |&index: &u32| self.all.get(index as usize);
         let found = self.indices.iter().enumerate();

@@ -52,7 +52,7 @@ fn leader_marks(arrays: &Arrays, step: Step, leader: &LayerRecord, drive: &Drive
     let (position, end) = ((seconds / f64::from(clip.time_unit) * 2.0_f64.powi(32)) as u64, length(&drive.lead));
     // A time at the end has 48 bits, the end has 64.
     let is_end = end.saturating_sub(position) >> DRIVE_SEAM_BITS == 0;
-    [Mark { position: if is_end { end } else { position }, laps: 0 }; 2]
+    [Mark { position: if is_end { end } else { position }, loops: 0 }; 2]
 }
 
 /// The factor of a weight at the values of the parameters.
@@ -63,7 +63,7 @@ fn weight_factor(arrays: &Arrays, values: &[f32], drive: &DriveRecord) -> f32 {
         return knots_at(records(arrays, drive.table + 1, count), x);
     }
     let position = [x, value(values, drive.parameter_y)].map(|number| number.clamp(-DRIVE_FARTHEST, DRIVE_FARTHEST));
-    Space::new(arrays, drive.table).share(drive.point, position)
+    PackedBlendSpace::new(arrays, drive.table).share(drive.point, position)
 }
 
 /// The value of a parameter. One that the instance does not have is 0, and so is NaN.
@@ -96,7 +96,7 @@ pub fn leader_position(words: &[u32], drive: &DriveRecord, position: u64) -> u64
         own_marks: drive.lead_marks,
         ..*drive
     };
-    SyncSpan::follower(words, &swapped, Mark { position, laps: 0 }).position
+    SyncSpan::follower(words, &swapped, Mark { position, loops: 0 }).position
 }
 
 /// The start of a sync mark.
@@ -128,11 +128,11 @@ impl SyncSpan {
         Self { lead: mark(drive.lead_marks, drive.lead), own: mark(drive.own_marks, drive.own) }
     }
 
-    /// The position of a follower, from that of its leader.
+    /// The position of a follower, from the position of its leader.
     fn follower(words: &[u32], drive: &DriveRecord, leader: Mark) -> Mark {
         let [lead_length, own_length] = [length(&drive.lead), length(&drive.own)];
         if lead_length == 0 || own_length == 0 {
-            return Mark { position: 0, laps: 0 };
+            return Mark { position: 0, loops: 0 };
         }
         let last = drive.mark_count - 1;
         let first = Self::new(words, drive, 0);
@@ -155,14 +155,14 @@ impl SyncSpan {
         // Rounding must not turn an end of the clip into the other.
         let is_seam = drive.lead_marks != NONE && reached.abs_diff(end) >> DRIVE_SEAM_BITS == 0;
         let reached = if is_seam { end } else { reached };
-        let (position, laps) = match (is_before, reached.cmp(&end)) {
+        let (position, loops) = match (is_before, reached.cmp(&end)) {
             (true, std::cmp::Ordering::Less) => (reached, -1),
             (true, _) => (reached - end, 0),
             (false, std::cmp::Ordering::Greater) => (reached - end, 1),
             (false, std::cmp::Ordering::Equal) if !is_end => (0, 1),
             (false, _) => (reached, 0),
         };
-        Mark { position: position as u64, laps: leader.laps + laps }
+        Mark { position: position as u64, loops: leader.loops + loops }
     }
 
     /// The way in the follower's span that belongs to a way in the leader's.
@@ -192,13 +192,13 @@ fn knots_at(knots: &[KnotRecord], value: f32) -> f32 {
 }
 
 /// A packed blend space.
-struct Space<'a> {
+struct PackedBlendSpace<'a> {
     words: &'a [u32],
     record: SpaceRecord,
     triangles: &'a [TriangleRecord],
 }
 
-impl<'a> Space<'a> {
+impl<'a> PackedBlendSpace<'a> {
     /// The blend space at an offset of the words.
     fn new(arrays: &'a Arrays, offset: u32) -> Self {
         let record: SpaceRecord = arrays.record(offset);
@@ -231,7 +231,7 @@ impl<'a> Space<'a> {
         nearest.share(point)
     }
 
-    /// The triangles of the cell at a position; those of the nearest cell if it is beside the grid.
+    /// The triangles of the cell at a position, or of the nearest cell if it is beside the grid.
     fn cell(&self, position: [f32; 2]) -> &'a [u32] {
         let SpaceRecord { cells, side, x_high, x_low, y_high, y_low, cells_per_x, cells_per_y, .. } = self.record;
         // A number below 0 becomes 0.
@@ -277,8 +277,8 @@ impl Nearest {
     /// No point yet.
     const NONE: Self = Self { ends: [NONE; 2], along: 0.0, distance: f32::INFINITY };
 
-    /// The nearest one of this point and those of the sides of a triangle. `corner` is the first corner, relative to
-    /// the common point, and `way` leads from it to the position.
+    /// The nearest one of this point and the points of the sides of a triangle. `corner` is the first corner, relative
+    /// to the common point, and `way` leads from it to the position.
     fn or_on(self, triangle: &TriangleRecord, corner: [f32; 2], way: [f32; 2]) -> Self {
         let corners = [[0.0, 0.0], [triangle.side_1_x, triangle.side_1_y], [triangle.side_2_x, triangle.side_2_y]];
         let points = [triangle.corner_0, triangle.corner_1, triangle.corner_2];

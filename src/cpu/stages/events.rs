@@ -11,7 +11,7 @@ use crate::pack::record::{
 ///
 /// Passes are numbered in the order of the clock. Pass 0 begins at the start tick; negative passes come before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Progress {
+struct LayerProgress {
     pass: i64,
     /// Events at a distance below this from the start of the pass are reached, in the units of the clip. All events of
     /// earlier passes are reached.
@@ -152,14 +152,14 @@ fn weighed(layer: &LayerRecord, step: Step) -> Option<(i64, i64)> {
 }
 
 /// The progress of a layer at a tick. A thousandth of a tick is added, because the passes per tick are rounded down.
-fn progress(layer: &LayerRecord, tick: i64) -> Progress {
+fn progress(layer: &LayerRecord, tick: i64) -> LayerProgress {
     let ticks = tick.wrapping_sub(join(layer.start_low, layer.start_high) as i64);
     if ticks < 0 && layer.clock & CLOCK_WAITS != 0 {
-        return Progress { pass: 0, reach: 0 };
+        return LayerProgress { pass: 0, reach: 0 };
     }
     let [low, high] = [join(layer.passes_0, layer.passes_1), join(layer.passes_2, layer.passes_3)].map(u128::from);
     let count = u128::from(ticks.unsigned_abs());
-    // Passes in units of 2^-64; those of `high` count 2^32 times. At most 2^62 whole passes.
+    // Passes in units of 2^-64; the units of `high` count 2^32 times. At most 2^62 whole passes.
     let most = 1 << 126;
     let (some, many) = ((count * low) >> 32, count * high);
     let played = if many >= most >> 32 { most } else { most.min((many << 32) + some) };
@@ -169,17 +169,17 @@ fn progress(layer: &LayerRecord, tick: i64) -> Progress {
         let most = i128::from(layer.repeat_count) << 64 | i128::from(join(layer.repeat_low, layer.repeat_high));
         if played >= most && most as u64 == 0 {
             // The last pass is over, and no other one begins.
-            return Progress { pass: (most >> 64) as i64, reach: 0 };
+            return LayerProgress { pass: (most >> 64) as i64, reach: 0 };
         }
         played = played.clamp(-most, most);
     }
     let length = u128::from(join(layer.part_length_low, layer.part_length_high));
     let way = ((u128::from(played as u64) * length) >> 64) as u64;
-    Progress { pass: (played >> 64) as i64, reach: way + 1 }
+    LayerProgress { pass: (played >> 64) as i64, reach: way + 1 }
 }
 
 /// The first tick after `from`, up to and with `to`, at which `reached` is true. It is true at `to`.
-fn first_tick(layer: &LayerRecord, from: i64, to: i64, reached: impl Fn(Progress) -> bool) -> i64 {
+fn first_tick(layer: &LayerRecord, from: i64, to: i64, reached: impl Fn(LayerProgress) -> bool) -> i64 {
     let (mut before, mut after) = (from, to);
     while after.wrapping_sub(before) as u64 > 1 {
         let middle = before.wrapping_add((after.wrapping_sub(before) as u64 / 2) as i64);
@@ -261,7 +261,7 @@ impl<'a> PlayedPart<'a> {
     }
 
     /// The number of events of the current pass that were reached or left out.
-    fn rank(&self, progress: Progress) -> usize {
+    fn rank(&self, progress: LayerProgress) -> usize {
         let reached = match self.is_upward(progress.pass) {
             true => self.before(self.start + progress.reach) - self.first,
             false => self.last - self.before(self.end + 1 - progress.reach),
@@ -270,7 +270,7 @@ impl<'a> PlayedPart<'a> {
     }
 
     /// The number of events reached since the start tick. Before it, the number is negative, in two's complement.
-    /// `rank` is that of this pass.
+    /// `rank` is the rank of this pass.
     fn reached(&self, pass: i64, rank: usize) -> u64 {
         let mut count = (pass as u64).wrapping_mul(self.count() as u64);
         if self.layer.clock & CLOCK_PING_PONG != 0 {

@@ -37,7 +37,7 @@ pub struct Mark {
     pub position: u64,
     /// Jumps from the end of the played part to its start, minus jumps from its start to its end, since the start tick.
     /// Negative before the start tick. A part without length has none.
-    pub laps: i128,
+    pub loops: i128,
 }
 
 /// Finds the position of a playing layer at a tick.
@@ -70,10 +70,10 @@ pub fn mark_of_cycles(layer: &LayerRecord, cycles: f32) -> Mark {
 /// The positions of a driven layer at both ends of a step.
 pub fn driven_marks(layer: &LayerRecord) -> [Mark; 2] {
     // The numbers of jumps have their lowest bits only, which their difference needs.
-    let laps = i128::from(layer.passes_1.wrapping_sub(layer.passes_0) as i32);
+    let loops = i128::from(layer.passes_1.wrapping_sub(layer.passes_0) as i32);
     [
-        Mark { position: join(layer.start_low, layer.start_high), laps: 0 },
-        Mark { position: join(layer.passes_2, layer.passes_3), laps },
+        Mark { position: join(layer.start_low, layer.start_high), loops: 0 },
+        Mark { position: join(layer.passes_2, layer.passes_3), loops },
     ]
 }
 
@@ -86,8 +86,8 @@ pub fn with_marks(layer: &LayerRecord, clip: &ClipRecord, marks: [Mark; 2]) -> L
         time_low: low,
         start_low: from.position as u32,
         start_high: (from.position >> 32) as u32,
-        passes_0: from.laps as u32,
-        passes_1: to.laps as u32,
+        passes_0: from.loops as u32,
+        passes_1: to.loops as u32,
         passes_2: to.position as u32,
         passes_3: (to.position >> 32) as u32,
         ..*layer
@@ -140,22 +140,22 @@ fn mark_after(layer: &LayerRecord, mut passes: Passes, mut backwards: bool) -> M
     let mut position = if at_end { length } else { scaled };
     let pass_index = passes.whole as i128 - i128::from(at_end);
     // Ping-pong has no jump except the one at the start. A count of 0 jumps to the end as soon as the layer moves.
-    let mut laps = if layer.clock & CLOCK_PING_PONG != 0 { pass_index.min(0) } else { pass_index };
+    let mut loops = if layer.clock & CLOCK_PING_PONG != 0 { pass_index.min(0) } else { pass_index };
     if backwards {
         position = length - position;
-        laps = -1 - laps;
+        loops = -1 - loops;
     }
     let turned = layer.clock & CLOCK_PING_PONG != 0 && pass_index % 2 == 1;
     if turned != (layer.clock & CLOCK_REVERSE != 0) {
         position = length - position;
     }
     if layer.clock & CLOCK_REVERSE != 0 {
-        laps = -laps;
+        loops = -loops;
     }
     if length == 0 {
-        laps = 0;
+        loops = 0;
     }
-    Mark { position: position.wrapping_add(join(layer.part_start_low, layer.part_start_high)), laps }
+    Mark { position: position.wrapping_add(join(layer.part_start_low, layer.part_start_high)), loops }
 }
 
 /// The clip times of the start and the end of the played part.

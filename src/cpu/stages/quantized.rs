@@ -157,7 +157,7 @@ impl DecodedColumn {
 }
 
 /// One element of a key: the in-tangent, value or out-tangent of a spline, or the value of another key. `column` is the
-/// offset of the record of the first element, and `row` that of the row of the key.
+/// offset of the record of the first element, and `row` the offset of the row of the key.
 pub fn key(words: &[u32], column: u32, row: u32, element: u32) -> Vec4 {
     DecodedColumn::new(words, column + element * column_words(words, column)).key(words, row)
 }

@@ -40,7 +40,7 @@ pub fn slerp_as_is(start: Vec4, end: Vec4, fraction: f32) -> Vec4 {
     start * start_weight + end * end_weight
 }
 
-/// The weights of start and end. `cosine` is that of their angle, which is at most a right one.
+/// The weights of start and end. `cosine` is the cosine of their angle, which is at most a right one.
 fn slerp_weights(cosine: f32, fraction: f32) -> (f32, f32) {
     let fraction = fraction.clamp(-QUAT_MOST_ARCS, QUAT_MOST_ARCS + 1.0);
     let arcs = fraction.floor();

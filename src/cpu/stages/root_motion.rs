@@ -73,10 +73,10 @@ fn layer_motion(
         _ => phase::driven_marks(layer),
     };
     let [before, after] = [from, to].map(|mark| part(phase::time(mark.position, clip)));
-    let laps = to.laps - from.laps;
-    if laps == 0 {
+    let loops = to.loops - from.loops;
+    if loops == 0 {
         return before.to(after);
     }
     let [first, last] = phase::ends(layer, clip).map(&mut part);
-    before.to(last.multiply(first.inverse()).power(laps).multiply(after))
+    before.to(last.multiply(first.inverse()).power(loops).multiply(after))
 }

@@ -85,7 +85,7 @@ impl<'a> Sampler<'a> {
         Some(Rigid { translation: root.translation(translation), rotation: root.rotation(rotation) })
     }
 
-    /// A part of the transform of a joint, with the root motion; that of the rest pose if the clip has no track for it.
+    /// A part of the transform of a joint, with the root motion; at rest if the clip has no track for it.
     #[cold]
     fn whole(&self, part: TransformPart, joint: usize) -> Vec4 {
         let rest = self.rest as usize + part as usize * self.joints + joint;

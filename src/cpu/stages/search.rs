@@ -43,7 +43,7 @@ pub fn key_time(words: &[u32], timeline: &TimelineRecord, key: u32) -> Time {
     Time { high: f32::from_bits(words[offset]), low: f32::from_bits(words[offset + 1]) }
 }
 
-/// The mapping of a key time. Without a table, a key time is that of the key with the same index.
+/// The mapping of a key time. Without a table, a key time is the time of the key with the same index.
 fn mapping(words: &[u32], timeline: &TimelineRecord, key: u32) -> Mapping {
     if timeline.map == NONE {
         return Mapping { hit: key, source: key, offset: 0.0, scale: 1.0 };

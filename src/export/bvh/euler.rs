@@ -5,8 +5,8 @@
 //! angle at 90 degrees, the other two rotate about one axis (gimbal lock), and only their sum or difference counts: the
 //! first one then stays as in the frame before.
 //!
-//! Only `a` is read from the matrix. `b` and `c` are those of the rest, `R1(-a) R`, so that they make up for whatever
-//! error `a` has near gimbal lock.
+//! Only `a` is read from the matrix. `b` and `c` are the angles of the rest, `R1(-a) R`, so that they make up for
+//! whatever error `a` has near gimbal lock.
 
 use std::f64::consts::PI;
 use std::fmt;
@@ -16,8 +16,8 @@ use glam::{DMat3, DQuat, DVec3};
 
 use crate::error::Error;
 
-/// The order of the rotations of a joint: three different axes, the first one outermost. The default, `ZXY`, is that of
-/// Biovision's files.
+/// The order of the rotations of a joint: three different axes, the first one outermost. The default, `ZXY`, is the
+/// order of Biovision's files.
 ///
 /// # Examples
 /// ```

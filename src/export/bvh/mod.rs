@@ -2,12 +2,12 @@
 //!
 //! The zero pose of a file, in which all angles are 0, is the rest pose of the skeleton, as Blender writes it: OFFSETs
 //! are distances in model space at rest, and angles are relative to the rest pose (`zero_pose` has the formulas). So
-//! places in model space are those of the clip, and rotations in model space are those of the clip times the inverse
-//! rotation of the rest pose: the same, if the rest pose has no rotations. Scales are in the distances. Where a scale
-//! changes, places follow it.
+//! places in model space are as in the clip, and rotations in model space are the rotations of the clip times the
+//! inverse rotation of the rest pose: the same, if the rest pose has no rotations. Scales are in the distances. Where a
+//! scale changes, places follow it.
 //!
-//! * The joints are those of skins and those between them, of a skeleton without skins all. A joint above them moves
-//!   the ROOT. Several separate branches become several ROOTs.
+//! * The joints are the joints of skins and the joints between them, or all of a skeleton without skins. A joint above
+//!   them moves the ROOT. Several separate branches become several ROOTs.
 //! * A ROOT has six channels: position, then rotation in the order of the [`Options`]. Other joints have positions only
 //!   if they move away from their OFFSETs by more than the noise of exporters. A position replaces the OFFSET, as in
 //!   the files of Blender, MotionBuilder, Rokoko and LAFAN1, and for their readers and ours. The loader of three.js
@@ -42,7 +42,7 @@ mod euler;
 pub struct Options {
     /// The order of the rotations of all joints. Default: ZXY.
     pub order: RotationOrder,
-    /// The joints that are written. Default: those of skins and between them, of a skeleton without skins all.
+    /// The joints that are written. Default: the joints of skins and between them, or all of a skeleton without skins.
     pub joints: Option<Vec<usize>>,
 }
 
@@ -95,7 +95,7 @@ impl<'a> ClipFile<'a> {
     /// Writes the file.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// The errors of `out`.
     pub fn write(&mut self, out: &mut impl io::Write) -> io::Result<()> {
         let grid = self.clip.grid;
         let mut text = self.writer.head(grid.len(), grid.fps());

@@ -1,4 +1,4 @@
-//! Animations: those of the file are removed, with the bytes that nothing else refers to, and clips are added.
+//! Animations: the animations of the file are removed, with the bytes that nothing else refers to, and clips are added.
 //! Of a streamed animation, the keys come after the document.
 
 use std::collections::HashSet;
@@ -7,7 +7,7 @@ use std::ops::Range;
 use serde_json::{Map, Value, json};
 
 use crate::error::Error;
-use crate::export::gltf::sampler::{KeyBytes, Sampler, SamplerList, Samplers, shape};
+use crate::export::gltf::sampler::{KeyBytes, SamplerList, Samplers, WrittenSampler, shape};
 use crate::export::gltf::{COMPRESSIONS, Document, index, items};
 use crate::model::{ClipId, Library, Skeleton, SkeletonId, Target, no_such};
 use crate::retarget::moving_joints::TransformPart;
@@ -110,14 +110,14 @@ impl Document {
         }
     }
 
-    /// Adds a clip as an animation. The joints of its skeleton must be those that the importer makes of the nodes of
-    /// the document.
+    /// Adds a clip as an animation. The joints of its skeleton must be the joints that the importer makes of the nodes
+    /// of the document.
     ///
     /// Keys stay as they are, rounded to `f32`. Tracks that glTF cannot hold are sampled: those with easings,
-    /// extrapolations, single numbers or angles, and those that a length cuts off. Rotations are within 1e-4 rad,
-    /// translations within 1e-4 of the rig's size ([`Length`](crate::Length)) in model space with the joints above at
-    /// rest, and scales within 1e-4 of the largest scale of the joint. If no key is at the end of the clip, a track
-    /// that holds a joint at rest makes the animation as long. A node whose matrix has shear keeps it, and is
+    /// extrapolations, single numbers or angles, and tracks that a length cuts off. Rotations are within 1e-4 rad,
+    /// translations within 1e-4 of the rig's size ([`Length`](crate::compress::Length)) in model space with the joints
+    /// above at rest, and scales within 1e-4 of the largest scale of the joint. If no key is at the end of the clip, a
+    /// track that holds a joint at rest makes the animation as long. A node whose matrix has shear keeps it, and is
     /// translated by a pointer (`KHR_animation_pointer`), with a note. Returns notes on parts that glTF cannot hold at
     /// all: events, sync markers, root motion, the speed, the wrap mode, properties, morph weights of joints without
     /// such a mesh, and rotations and scales of nodes with shear.
@@ -153,7 +153,7 @@ impl Document {
         let (list, bytes) = samplers.into_bytes();
         let view = self.add_view(&bytes);
         let mut targets = Vec::with_capacity(list.samplers.len());
-        for &Sampler { joint, path, .. } in &list.samplers {
+        for &WrittenSampler { joint, path, .. } in &list.samplers {
             let node = nodes[joint];
             if !is_carrier(joint) {
                 if path != "weights" {
@@ -191,7 +191,7 @@ impl Document {
         next.next().is_none().then_some(nodes)
     }
 
-    /// Adds the extension of animated properties to the list of those that the document uses.
+    /// Adds the extension of animated properties to the list of extensions that the document uses.
     fn declare_pointers(&mut self) {
         let used = self.array("extensionsUsed");
         if !used.iter().any(|name| name == POINTER) {
@@ -258,9 +258,9 @@ pub struct FrameAnimation<'a> {
     pub targets: &'a [Target],
     /// The number of frames.
     pub frames: u64,
-    /// The time of the last frame. That of the first is 0.
+    /// The time of the last frame. The first frame is at 0.
     pub last_time: f32,
-    /// True for a VRM animation: the skeleton is that of a [`VrmAnimation`](super::VrmAnimation).
+    /// True for a VRM animation: the skeleton is the skeleton of a [`VrmAnimation`](super::VrmAnimation).
     pub is_vrm: bool,
 }
 
@@ -297,10 +297,11 @@ impl FrameAnimation<'_> {
         for (joint, part) in self.targets.iter().filter_map(|&target| TransformPart::of(target)) {
             let (path, interpolation) = (part.name(), "LINEAR");
             let (kind, width) = shape(path);
-            list.samplers.push(Sampler { joint, path, interpolation, input: 0, output: keys(kind, width) });
+            list.samplers.push(WrittenSampler { joint, path, interpolation, input: 0, output: keys(kind, width) });
         }
         if !list.samplers.is_empty() {
-            let target = |sampler: &Sampler| json!({ "node": document.nodes[sampler.joint], "path": sampler.path });
+            let target =
+                |sampler: &WrittenSampler| json!({ "node": document.nodes[sampler.joint], "path": sampler.path });
             let targets = list.samplers.iter().map(target).collect();
             let view = document.add_view(&[]);
             document.array("bufferViews")[view]["byteLength"] = offset.into();
@@ -394,8 +395,8 @@ fn is_free(name: &str) -> bool {
 /// The alignment that all views keep.
 const ALIGNMENT: usize = 16;
 
-/// The ranges, in order, that lie in some of the freed ones, and in none of those that are still needed. They begin and
-/// end at multiples of 16, so that what follows stays aligned.
+/// The ranges, in order, that lie in some of the freed ones, and in none of the ranges that are still needed. They
+/// begin and end at multiples of 16, so that what follows stays aligned.
 pub(super) fn holes(mut freed: Vec<Range<usize>>, mut needed: Vec<Range<usize>>) -> Vec<Range<usize>> {
     freed.sort_by_key(|range| range.start);
     needed.sort_by_key(|range| range.start);
@@ -427,7 +428,7 @@ pub(super) fn holes(mut freed: Vec<Range<usize>>, mut needed: Vec<Range<usize>>)
     holes
 }
 
-/// Ranges in order of their starts, those that touch as one. Those of padding between two of them as well.
+/// Ranges in order of their starts, ranges that touch as one. Ranges with padding alone between them count as touching.
 fn merged(ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     let mut merged: Vec<Range<usize>> = Vec::new();
     for range in ranges.into_iter().filter(|range| !range.is_empty()) {

@@ -6,14 +6,14 @@ use super::{Document, items};
 
 /// A mesh of triangles around the joints of the human, anticlockwise as seen from outside.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Body {
+pub struct HumanMesh {
     /// The vertices.
     pub vertices: Vec<BodyVertex>,
     /// Three indices of vertices per triangle.
     pub indices: Vec<u32>,
 }
 
-/// A vertex of a [`Body`].
+/// A vertex of a [`HumanMesh`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BodyVertex {
     /// The position in metres, in the bind pose.
@@ -42,7 +42,7 @@ impl Document {
     ///
     /// The node has the first skin; in a document without skins, the body keeps its pose. It is in the scene that is
     /// shown; a document without scenes stays without. A body without triangles adds nothing.
-    pub fn add_body(&mut self, body: &Body) {
+    pub fn add_body(&mut self, body: &HumanMesh) {
         if body.vertices.is_empty() || body.indices.is_empty() {
             return;
         }
@@ -59,7 +59,7 @@ impl Document {
     }
 
     /// Adds the data of a body. Returns the primitive, without a material.
-    fn body_triangles(&mut self, body: &Body) -> Value {
+    fn body_triangles(&mut self, body: &HumanMesh) -> Value {
         let vertices = &body.vertices;
         let floats = |values: Vec<f32>| values.into_iter().flat_map(f32::to_le_bytes).collect::<Vec<u8>>();
         let attributes = [

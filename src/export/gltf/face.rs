@@ -19,7 +19,8 @@ use std::collections::{BTreeMap, HashSet};
 use crate::model::{Expression, Skeleton, Transform};
 use crate::retarget::morphs::{MIN_ON, is_gaze, overriders, share_left};
 
-/// The expressions of VRM 1.0 that every model can have, without those of the gaze, which an animation must not have.
+/// The expressions of VRM 1.0 that every model can have, without the expressions of the gaze, which an animation must
+/// not have.
 const PRESETS: [&str; 14] = [
     "happy",
     "angry",
@@ -57,16 +58,16 @@ pub(super) fn is_preset(name: &str) -> bool {
 #[derive(Debug, Clone)]
 pub(super) struct Face<'a> {
     source: &'a Skeleton,
-    /// Those that a file can have, then those of the gaze.
+    /// Expressions that a file can have, then expressions of the gaze.
     expressions: Vec<FaceExpression<'a>>,
-    /// The number of those that a file can have.
+    /// The number of expressions that a file can have.
     writable: usize,
     /// The morph weights at rest, and true for each that an expression moves.
     rest: Vec<f64>,
     is_moved: Vec<bool>,
     /// The expressions with morph weights, in the order in which they are found.
     order: Vec<usize>,
-    /// For each expression those that weaken it, with true for those that block it.
+    /// For each expression the others that weaken it, with true for others that block it.
     overriders: Vec<Vec<(usize, bool)>>,
     /// The morph weights of the last pose.
     morphs: Vec<f64>,
@@ -104,7 +105,7 @@ impl<'a> Face<'a> {
             let square = column.iter().map(|(_, full)| full * full).sum();
             FaceExpression { name: &expression.name, weight: 0.0, is_used: false, expression, column, square }
         };
-        // Those of an animation come before those of a model, which may be in the same file.
+        // Expressions of an animation come before expressions of a model, which may be in the same file.
         let (driven, others): (Vec<_>, Vec<_>) = source.expressions().iter().partition(|found| found.driver.is_some());
         let mut names = HashSet::new();
         let is_wanted = |found: &FaceExpression<'a>| {
@@ -371,7 +372,7 @@ mod tests {
 
     #[test]
     fn a_file_has_the_weights_before_overriders() {
-        // A player shows blinks by the weight times 1 less that of `happy`, or not at all beside it.
+        // A player shows blinks by the weight times 1 less the weight of `happy`, or not at all beside it.
         for (effect, morphs, blink, is_lost) in [
             (ExpressionOverride::None, [0.5, 0.25], 0.25, false),
             (ExpressionOverride::Blend, [0.5, 0.25], 0.5, false),

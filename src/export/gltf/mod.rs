@@ -8,7 +8,7 @@
 //! The document is JSON with a single buffer. Items that only the removed animations used leave places that new items
 //! take. All other items keep their indices, because unknown extensions may hold them.
 
-pub use self::body::{Body, BodyVertex};
+pub use self::body::{BodyVertex, HumanMesh};
 pub use self::vrma::VrmAnimation;
 
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use glam::{DAffine3, DMat4};
 use serde_json::{Map, Value, json};
 
 use crate::error::Error;
-use crate::import::gltf::{Document as Parsed, Files, Hierarchy, Reader, document_text, open_container};
+use crate::import::gltf::{Files, GltfDocument as Parsed, Hierarchy, Reader, document_text, open_container};
 use crate::import::json::parse_text;
 use crate::import::{FileError, JsonPath, Warning};
 use crate::model::{Joint, Library, SkeletonId, no_such};
@@ -153,7 +153,7 @@ fn index(value: &Value, name: &str) -> Option<usize> {
 /// The extensions of buffer views that name a buffer of their own.
 pub(super) const COMPRESSIONS: [&str; 2] = ["EXT_meshopt_compression", "KHR_meshopt_compression"];
 
-/// Reads a file. All its bytes, with those of other files, are in one buffer afterwards.
+/// Reads a file. All its bytes, with the bytes of other files, are in one buffer afterwards.
 pub(super) fn read(name: &Path, bytes: &[u8], folder: Option<&Path>) -> Result<Document, Error> {
     let in_file = |error: FileError| error.in_file(name);
     let mut warnings = Vec::new();
@@ -237,7 +237,7 @@ fn merge_buffers(document: &mut Document, reader: &mut Reader) -> Result<(), Fil
     Ok(())
 }
 
-/// Moves images that are other files, or data URIs, into the buffer. Those that are not found stay, with a warning.
+/// Moves images that are other files, or data URIs, into the buffer. Images that are not found stay, with a warning.
 fn embed_images(document: &mut Document, reader: &mut Reader) {
     for index in 0..items(&document.json, "images").len() {
         let image = items(&document.json, "images")[index].clone();

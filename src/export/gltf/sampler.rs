@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
-use crate::compress::rig_size;
+use crate::compress::bound::rig_size;
 use crate::error::Error;
 use crate::model::rotation::angle;
 use crate::model::{
@@ -30,7 +30,7 @@ pub(super) struct KeyBytes {
 }
 
 /// A sampler with its target.
-pub(super) struct Sampler {
+pub(super) struct WrittenSampler {
     pub joint: usize,
     pub path: &'static str,
     pub interpolation: &'static str,
@@ -43,7 +43,7 @@ pub(super) struct Sampler {
 #[derive(Default)]
 pub(super) struct SamplerList {
     pub inputs: Vec<KeyBytes>,
-    pub samplers: Vec<Sampler>,
+    pub samplers: Vec<WrittenSampler>,
 }
 
 /// The samplers of a clip before their bytes have a place.
@@ -167,7 +167,7 @@ impl Samplers {
             Interpolation::CubicSpline => "CUBICSPLINE",
             _ => "LINEAR",
         };
-        self.list.samplers.push(Sampler { joint, path, interpolation, input, output });
+        self.list.samplers.push(WrittenSampler { joint, path, interpolation, input, output });
     }
 
     /// Makes the animation as long as the clip, with a track that holds a joint at rest, if no key is at the end.

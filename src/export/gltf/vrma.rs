@@ -7,9 +7,9 @@
 //! The translation of a node without a parent along x is the weight of an expression: see `face`.
 //!
 //! So the file has a skeleton of its own: the human bones alone, without rotations at rest (`zero_pose`), in the
-//! T-pose. The rest pose of a VRM file is a T-pose. That of another skeleton is made one: it is rotated upright and to
-//! the front, and arms and legs that point elsewhere are stretched, with the bones below them. Rotations of other
-//! joints between two bones go into those of the lower bone.
+//! T-pose. The rest pose of a VRM file is a T-pose. The rest pose of another skeleton is made one: it is rotated
+//! upright and to the front, and arms and legs that point elsewhere are stretched, with the bones below them. Rotations
+//! of other joints between two bones go into the lower bone.
 //!
 //! Players scale the translation of the hips by the height of the hips, or of the upper legs, in the T-pose. So the
 //! T-pose stands on the ground at the origin, also where the rest pose has its hips there, as in many BVH files.
@@ -77,13 +77,13 @@ const MAX_SLANT: f64 = 0.2;
 /// lowest bone. Hips within it stay where they are: the lowest bone is above the sole of a shoe.
 const MAX_OFF_GROUND: f64 = 0.3;
 
-/// Hips above this height in metres are those of a file in other units.
+/// Hips above this height in metres belong to a file in other units.
 const MAX_HIPS: f64 = 10.0;
 
 /// The largest change of a bone's length that counts as rounding, as a share of the size of the skeleton.
 const MAX_STILL: f64 = 1e-4;
 
-/// The bones and the expressions of a human as those of a VRM animation, and poses of them.
+/// The bones and the expressions of a human as a VRM animation has them, and poses of them.
 #[derive(Debug, Clone)]
 pub struct VrmAnimation<'a> {
     source: &'a Skeleton,
@@ -180,9 +180,9 @@ impl<'a> VrmAnimation<'a> {
     }
 
     /// The pose of the bones and expressions that is a pose of the source. `local` has the local transforms of all
-    /// joints of the source, `morphs` its morph weights as in [`Pose::weights`](crate::Pose::weights); those that are
+    /// joints of the source, `morphs` its morph weights as in [`Pose::weights`](crate::Pose::weights); weights that are
     /// missing are at rest. `pose` gets the local transforms of [`skeleton`](Self::skeleton). Rotations are in the
-    /// hemisphere of those of the call before.
+    /// hemisphere of the call before.
     pub fn pose(&mut self, local: &[Transform], morphs: &[f64], pose: &mut Vec<Transform>) {
         self.face.look(local, morphs);
         place(self.source, local, &mut self.placed);
@@ -229,8 +229,8 @@ impl<'a> VrmAnimation<'a> {
     /// A document of a clip of a human at a frame rate, with notes on what it does not hold.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new), and [`Error::Usage`] if there is no such clip, or the bones and expressions have
-    /// more than 8 keys per key of the clip and 2^22 more; [`Error::Limit`] for too many frames.
+    /// The errors of [`new`](Self::new), and [`Error::Usage`] if there is no such clip, or the bones and expressions
+    /// have more than 8 keys per key of the clip and 2^22 more; [`Error::Limit`] for too many frames.
     ///
     /// # Examples
     /// ```

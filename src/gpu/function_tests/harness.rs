@@ -16,7 +16,7 @@ pub fn run(count: usize, body: &str, words: &[u32], values: &[[f32; 4]]) -> Vec<
     run_with(SkinFormat::Matrix, count, body, words, values)
 }
 
-/// As [`run`], with the functions of a skin format: those that write, and those that read.
+/// As [`run`], with the functions of a skin format that write, and the functions that read.
 pub fn run_with(format: SkinFormat, count: usize, body: &str, words: &[u32], values: &[[f32; 4]]) -> Vec<DVec4> {
     let gpu = GpuContext::new(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}"));
     let device = &gpu.device;

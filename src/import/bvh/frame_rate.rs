@@ -1,7 +1,7 @@
 //! Frame times as tools print them: 1/30 as 0.033333, with as many digits as the tool has.
 //!
 //! Taken literally, 0.033333 lets a clip of an hour end 36 ms early, and frames asked for at 30 per second drift away
-//! from those of the file. A frame time whose digits are those of 1/N, rounded or cut off, is therefore 1/N, for a
+//! from the frames of the file. A frame time with the digits of 1/N, rounded or cut off, is therefore 1/N, for a
 //! whole N or one of the rates of television, N * 1000/1001. With few digits several N agree; then it is the one that
 //! people use, if it is the only one.
 

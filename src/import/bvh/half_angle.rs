@@ -14,7 +14,7 @@ const LARGEST: f64 = (1_u64 << 40) as f64;
 const ROUND: f64 = 1.5 * (1_u64 << 52) as f64;
 
 /// The coefficients of sine and cosine from -pi/4 to pi/4, from FreeBSD's `k_sin.c` and `k_cos.c`.
-#[expect(clippy::excessive_precision, reason = "the digits are those of the source")]
+#[expect(clippy::excessive_precision, reason = "the digits of the source")]
 const SIN: [f64; 6] = [
     -1.666_666_666_666_663_243_48e-1,
     8.333_333_333_322_489_461_24e-3,
@@ -23,7 +23,7 @@ const SIN: [f64; 6] = [
     -2.505_076_025_340_686_341_95e-8,
     1.589_690_995_211_550_102_21e-10,
 ];
-#[expect(clippy::excessive_precision, reason = "the digits are those of the source")]
+#[expect(clippy::excessive_precision, reason = "the digits of the source")]
 const COS: [f64; 6] = [
     4.166_666_666_666_660_190_37e-2,
     -1.388_888_888_887_410_957_49e-3,

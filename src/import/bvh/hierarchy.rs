@@ -39,7 +39,7 @@ struct Open {
     has_offset: bool,
     has_children: bool,
     /// The channels, after CHANNELS.
-    channels: Option<Vec<Channel>>,
+    channels: Option<Vec<BvhChannel>>,
     /// The column of the first channel.
     first_column: usize,
 }
@@ -185,8 +185,8 @@ impl Hierarchy {
             ));
         }
         let count = words.count("the number of channels, 0 to 6")?;
-        if count > Channel::MAX_COUNT {
-            return Err(words.error(format!("found {count} channels; expected 0 to {}", Channel::MAX_COUNT)));
+        if count > BvhChannel::MAX_COUNT {
+            return Err(words.error(format!("found {count} channels; expected 0 to {}", BvhChannel::MAX_COUNT)));
         }
         let mut channels = Vec::new();
         for index in 0..count {
@@ -195,7 +195,7 @@ impl Hierarchy {
                 index + 1
             );
             let word = words.need(&expected)?;
-            let channel = Channel::from_word(&word);
+            let channel = BvhChannel::from_word(&word);
             let channel =
                 channel.ok_or_else(|| words.error(format!("found {:?}; expected {expected}", shorten(&word))))?;
             channels.push(channel);
@@ -242,7 +242,7 @@ fn unexpected(words: &Words<impl BufRead>, word: &str, open: Option<&Open>) -> E
         ("MOTION", None) => ". There is no joint before MOTION",
         ("MOTION", Some(_)) => ". A `}` is missing before MOTION",
         ("CHANNELS", Some(_)) => ". An End Site has no channels",
-        (upper, Some(joint)) if joint.channels.is_some() && Channel::from_word(upper).is_some() => {
+        (upper, Some(joint)) if joint.channels.is_some() && BvhChannel::from_word(upper).is_some() => {
             ". CHANNELS announces fewer channels than it lists"
         }
         _ => "",
@@ -252,14 +252,14 @@ fn unexpected(words: &Words<impl BufRead>, word: &str, open: Option<&Open>) -> E
 
 /// One number of a joint in each frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Channel {
+pub(super) enum BvhChannel {
     /// The component of the translation along an axis.
     Position(usize),
     /// A rotation about an axis, in degrees.
     Rotation(usize),
 }
 
-impl Channel {
+impl BvhChannel {
     /// The most channels of a joint.
     pub const MAX_COUNT: u64 = 6;
 
@@ -286,12 +286,12 @@ pub(super) enum Columns {
         columns: [Option<usize>; 3],
     },
     /// The rotation of a joint: the product of turns, in the order of the file.
-    Rotation { joint: usize, turns: Vec<Turn> },
+    Rotation { joint: usize, turns: Vec<AxisRotation> },
 }
 
 /// A rotation about an axis by the angle of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Turn {
+pub(super) struct AxisRotation {
     /// 0 is x, 1 is y, 2 is z.
     pub axis: usize,
     pub column: usize,
@@ -300,18 +300,23 @@ pub(super) struct Turn {
 impl Columns {
     /// The tracks of the channels of a joint, the first of which has the column `first`. Fails for a component that has
     /// two channels, and for more than three rotations.
-    pub fn of_joint(joint: usize, offset: [f64; 3], channels: &[Channel], first: usize) -> Result<Vec<Self>, String> {
+    pub fn of_joint(
+        joint: usize,
+        offset: [f64; 3],
+        channels: &[BvhChannel],
+        first: usize,
+    ) -> Result<Vec<Self>, String> {
         let (mut positions, mut turns) = ([None; 3], Vec::new());
         for (column, &channel) in (first..).zip(channels) {
             match channel {
-                Channel::Position(axis) if positions[axis].is_some() => {
+                BvhChannel::Position(axis) if positions[axis].is_some() => {
                     let axis = ["X", "Y", "Z"][axis];
                     return Err(format!(
                         "{axis}position stands twice in CHANNELS; expected each position once at most"
                     ));
                 }
-                Channel::Position(axis) => positions[axis] = Some(column),
-                Channel::Rotation(axis) => turns.push(Turn { axis, column }),
+                BvhChannel::Position(axis) => positions[axis] = Some(column),
+                BvhChannel::Rotation(axis) => turns.push(AxisRotation { axis, column }),
             }
         }
         if turns.len() > 3 {

@@ -66,7 +66,7 @@ impl Asset {
 /// What is read of a file, and what it does not say itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LoadOptions {
-    /// Frames per second, for a file whose frame time is missing or wrong: above 0. By default those of the file.
+    /// Frames per second, for a file whose frame time is missing or wrong: above 0. By default the rate of the file.
     pub fps: Option<f64>,
     /// True if each End Site becomes a joint, false if End Sites are left out. True by default.
     pub end_sites: bool,
@@ -136,7 +136,7 @@ pub fn load(library: &mut Library, file: impl AsRef<Path>) -> Result<Asset, Erro
 /// Reads the bytes of a `.bvh` file into a library, with default options.
 ///
 /// # Errors
-/// Those of [`from_slice_with`].
+/// The errors of [`from_slice_with`].
 pub fn from_slice(library: &mut Library, name: &Path, bytes: &[u8]) -> Result<Asset, Error> {
     from_slice_with(library, name, bytes, &LoadOptions::default())
 }

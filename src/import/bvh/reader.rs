@@ -84,7 +84,7 @@ impl Reader<BufReader<File>> {
     /// The same as [`open`](Self::open), with options.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open), and [`Error::Usage`] if the frames per second are not above 0.
+    /// The errors of [`open`](Self::open), and [`Error::Usage`] if the frames per second are not above 0.
     pub fn open_with(file: impl AsRef<Path>, options: &LoadOptions) -> Result<Self, Error> {
         let file = file.as_ref();
         let input = File::open(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })?;
@@ -105,13 +105,13 @@ impl<R: BufRead> Reader<R> {
     /// The same as [`new`](Self::new), with options.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new), and [`Error::Usage`] if the frames per second are not above 0.
+    /// The errors of [`new`](Self::new), and [`Error::Usage`] if the frames per second are not above 0.
     pub fn with_options(name: &Path, input: R, options: &LoadOptions) -> Result<Self, Error> {
         options.check()?;
         let mut words = Words::new(Lines::new(PathBuf::from(name), input));
         let Hierarchy { joints, tracks, columns, mut warnings } = Hierarchy::read(&mut words, options.end_sites)?;
 
-        let Head { mut frames, frame_time } = Head::read(&mut words, options.fps)?;
+        let MotionHead { mut frames, frame_time } = MotionHead::read(&mut words, options.fps)?;
         warnings.extend(words.warnings());
         let lines = words.into_lines();
         if columns == 0 && frames > 0 {
@@ -400,12 +400,12 @@ fn append_translations(
 }
 
 /// The head of MOTION.
-struct Head {
+struct MotionHead {
     frames: u64,
     frame_time: f64,
 }
 
-impl Head {
+impl MotionHead {
     /// Reads the words after MOTION, up to the end of the line of the frame time. With frames per second, the frame
     /// time need not be there, and does not count.
     fn read(words: &mut Words<impl BufRead>, fps: Option<f64>) -> Result<Self, Error> {

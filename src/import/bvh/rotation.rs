@@ -1,7 +1,7 @@
 //! Turns about axes into quaternions, a block of frames at a time.
 
 use super::half_angle::{BLOCK, FrameColumn, half_sin_cos};
-use super::hierarchy::Turn;
+use super::hierarchy::AxisRotation;
 
 /// The rotation keys of a track, with the key that the next one follows.
 #[derive(Debug, Clone, Copy, Default)]
@@ -17,10 +17,10 @@ impl RotationState {
     /// returns the angles of a column, in degrees.
     ///
     /// A quaternion and its negative are one rotation. Each key is written with the sign that is nearest to the key
-    /// before, so that interpolation takes the shorter way. The key before may be that of an earlier block.
+    /// before, so that interpolation takes the shorter way. The key before may belong to an earlier block.
     pub fn append<'a>(
         &mut self,
-        turns: &[Turn],
+        turns: &[AxisRotation],
         column: impl Fn(usize) -> &'a FrameColumn,
         count: usize,
         keys: &mut Vec<f64>,
@@ -53,7 +53,11 @@ impl RotationState {
 }
 
 /// Multiplies identities by turns, one after the other. A rotation is the components x, y, z and w.
-fn multiply_turns<'a>(rotations: &mut [FrameColumn; 4], turns: &[Turn], column: impl Fn(usize) -> &'a FrameColumn) {
+fn multiply_turns<'a>(
+    rotations: &mut [FrameColumn; 4],
+    turns: &[AxisRotation],
+    column: impl Fn(usize) -> &'a FrameColumn,
+) {
     let (mut sin, mut cos) = ([0.0; BLOCK], [0.0; BLOCK]);
     for (index, turn) in turns.iter().enumerate() {
         let axes = [turn.axis, (turn.axis + 1) % 3, (turn.axis + 2) % 3, 3];
@@ -92,7 +96,8 @@ mod tests {
 
     /// The keys of a track with these angles per column and frame.
     fn keys(axes: &[usize], angles: &[FrameColumn], parts: &[usize]) -> Vec<f64> {
-        let turns: Vec<Turn> = axes.iter().enumerate().map(|(column, &axis)| Turn { axis, column }).collect();
+        let turns: Vec<AxisRotation> =
+            axes.iter().enumerate().map(|(column, &axis)| AxisRotation { axis, column }).collect();
         let (mut state, mut keys, mut first) = (RotationState::default(), Vec::new(), 0);
         for &count in parts {
             let mut part = vec![[0.0; BLOCK]; angles.len()];

@@ -11,7 +11,7 @@ const CHUNK: usize = 1 << 16;
 /// The first bytes at hand decide: a byte order mark of UTF-16, or carriage returns without a line feed.
 pub(super) struct Text<R> {
     input: R,
-    form: Form,
+    form: TextForm,
     /// Converted bytes, of which those before `at` have been consumed.
     converted: Vec<u8>,
     at: usize,
@@ -20,15 +20,15 @@ pub(super) struct Text<R> {
 }
 
 /// How the text differs from what is passed on.
-enum Form {
+enum TextForm {
     Unknown,
     Usual,
     /// Lines end with a carriage return. Set if the last byte was one.
     CarriageReturns {
         is_after_return: bool,
     },
-    /// Units of two bytes, most significant first unless it is little-endian. Of the bytes that were read, those that
-    /// are `pending` are not converted yet.
+    /// Units of two bytes, most significant first unless it is little-endian. Of the bytes that were read, the ones
+    /// that are `pending` are not converted yet.
     Utf16 {
         is_little_endian: bool,
         pending: Vec<u8>,
@@ -44,14 +44,14 @@ impl<R> std::fmt::Debug for Text<R> {
 
 impl<R: BufRead> Text<R> {
     pub fn new(input: R) -> Self {
-        Self { input, form: Form::Unknown, converted: Vec::new(), at: 0, is_at_end: false }
+        Self { input, form: TextForm::Unknown, converted: Vec::new(), at: 0, is_at_end: false }
     }
 
     /// The encoding of the text if it is not UTF-8. Known after the first byte has been read.
     pub fn other_encoding(&self) -> Option<&'static str> {
         match self.form {
-            Form::Utf16 { is_little_endian: true, .. } => Some("UTF-16LE"),
-            Form::Utf16 { .. } => Some("UTF-16BE"),
+            TextForm::Utf16 { is_little_endian: true, .. } => Some("UTF-16LE"),
+            TextForm::Utf16 { .. } => Some("UTF-16BE"),
             _ => None,
         }
     }
@@ -62,10 +62,12 @@ impl<R: BufRead> Text<R> {
         self.form = match first {
             [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
                 let is_little_endian = first.starts_with(&[0xff]);
-                Form::Utf16 { is_little_endian, pending: Vec::new(), is_after_return: false }
+                TextForm::Utf16 { is_little_endian, pending: Vec::new(), is_after_return: false }
             }
-            _ if first.contains(&b'\r') && !first.contains(&b'\n') => Form::CarriageReturns { is_after_return: false },
-            _ => Form::Usual,
+            _ if first.contains(&b'\r') && !first.contains(&b'\n') => {
+                TextForm::CarriageReturns { is_after_return: false }
+            }
+            _ => TextForm::Usual,
         };
         Ok(())
     }
@@ -80,13 +82,15 @@ impl<R: BufRead> Text<R> {
             let input = input.get(..CHUNK).unwrap_or(input);
             let bytes = input.len();
             match &mut self.form {
-                Form::Utf16 { is_little_endian, pending, is_after_return } => {
+                TextForm::Utf16 { is_little_endian, pending, is_after_return } => {
                     pending.extend_from_slice(input);
                     let text = decode_utf16(pending, *is_little_endian, self.is_at_end);
                     push_lines(text.as_bytes(), is_after_return, &mut self.converted);
                 }
-                Form::CarriageReturns { is_after_return } => push_lines(input, is_after_return, &mut self.converted),
-                Form::Unknown | Form::Usual => {}
+                TextForm::CarriageReturns { is_after_return } => {
+                    push_lines(input, is_after_return, &mut self.converted)
+                }
+                TextForm::Unknown | TextForm::Usual => {}
             }
             self.input.consume(bytes);
             if !self.converted.is_empty() {
@@ -136,10 +140,10 @@ impl<R: BufRead> Read for Text<R> {
 
 impl<R: BufRead> BufRead for Text<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if matches!(self.form, Form::Unknown) {
+        if matches!(self.form, TextForm::Unknown) {
             self.find_form()?;
         }
-        if matches!(self.form, Form::Usual) {
+        if matches!(self.form, TextForm::Usual) {
             return self.input.fill_buf();
         }
         if self.at == self.converted.len() {
@@ -150,7 +154,7 @@ impl<R: BufRead> BufRead for Text<R> {
 
     fn consume(&mut self, bytes: usize) {
         match self.form {
-            Form::Unknown | Form::Usual => self.input.consume(bytes),
+            TextForm::Unknown | TextForm::Usual => self.input.consume(bytes),
             _ => self.at = (self.at + bytes).min(self.converted.len()),
         }
     }
@@ -186,7 +190,7 @@ pub(super) fn decode_name(name: &[u8]) -> (String, Option<Vec<u8>>) {
     }
 }
 
-/// The letters of the bytes from 0x80 to 0x9F in Windows-1252; all others are those of the code points. Source: the
+/// The letters of the bytes from 0x80 to 0x9F in Windows-1252; all others are the code points. Source: the
 /// WHATWG Encoding Standard.
 const WINDOWS_1252: [char; 32] = [
     '\u{20ac}', '\u{81}', '\u{201a}', '\u{192}', '\u{201e}', '\u{2026}', '\u{2020}', '\u{2021}', '\u{2c6}', '\u{2030}',

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::legacy::{KeyList, LegacyCurve, LegacyKeys};
-use super::node::{List, Node, Reader};
+use super::node::{ImportState, List, Node};
 use super::{nested, target, tracks};
 use crate::import::FileError;
 use crate::model::{Event, UnboundClip, UnboundCurves, UnboundTrack, WrapMode};
@@ -46,7 +46,7 @@ const LEFT_OUT: [(&str, &str); 5] = [
 ];
 
 /// Reads a clip.
-pub(super) fn read(reader: &mut Reader<'_>, clip: &Node<'_>) -> Result<UnboundClip, FileError> {
+pub(super) fn read(reader: &mut ImportState<'_>, clip: &Node<'_>) -> Result<UnboundClip, FileError> {
     let mut lists = Vec::new();
     if let Some(keys) = clip.get_any(&["keys", "_keys"])? {
         for list in keys.list()?.nodes() {
@@ -75,7 +75,7 @@ pub(super) fn read(reader: &mut Reader<'_>, clip: &Node<'_>) -> Result<UnboundCl
     Ok(UnboundClip { name, duration, speed, wrap, events, tracks })
 }
 
-fn legacy_curves<'a>(reader: &mut Reader<'_>, clip: &Node<'a>) -> Result<Vec<LegacyCurve<'a>>, FileError> {
+fn legacy_curves<'a>(reader: &mut ImportState<'_>, clip: &Node<'a>) -> Result<Vec<LegacyCurve<'a>>, FileError> {
     let mut curves = Vec::new();
     if let Some(paths) = clip.get("curveDatas")? {
         nested::curve_datas(reader, &paths, &mut curves)?;
@@ -113,7 +113,7 @@ fn last_key(lists: &[KeyList<'_>], curves: &[LegacyCurve<'_>], tracks: &[Unbound
 }
 
 /// The duration of the clip in seconds. Without a duration in the file, the time of the last key.
-fn duration(reader: &mut Reader<'_>, clip: &Node<'_>, last: f64) -> Result<f64, FileError> {
+fn duration(reader: &mut ImportState<'_>, clip: &Node<'_>, last: f64) -> Result<f64, FileError> {
     let Some(duration) = clip.get_any(&["duration", "_duration"])? else {
         let message = format!("it is missing; {last} s, the time of the last key, is used");
         reader.warn(clip.path().field("duration"), message)?;
@@ -134,7 +134,7 @@ fn speed(clip: &Node<'_>) -> Result<f64, FileError> {
 }
 
 /// The wrap mode, by number or by name. A mode that is not known gives the default, with a warning.
-fn wrap(reader: &mut Reader<'_>, clip: &Node<'_>) -> Result<WrapMode, FileError> {
+fn wrap(reader: &mut ImportState<'_>, clip: &Node<'_>) -> Result<WrapMode, FileError> {
     let Some(mode) = clip.get_any(&["wrapMode", "_wrapMode"])? else { return Ok(WrapMode::Default) };
     let known = match mode.value() {
         Value::String(name) => WrapMode::from_name(name),
@@ -147,7 +147,7 @@ fn wrap(reader: &mut Reader<'_>, clip: &Node<'_>) -> Result<WrapMode, FileError>
 }
 
 /// The events of a list, ordered by time.
-fn events(reader: &mut Reader<'_>, list: &List<'_>) -> Result<Vec<Event>, FileError> {
+fn events(reader: &mut ImportState<'_>, list: &List<'_>) -> Result<Vec<Event>, FileError> {
     reader.charge(list.path(), list.len() * size_of::<Event>())?;
     let mut events = Vec::with_capacity(list.len());
     for event in list.nodes() {

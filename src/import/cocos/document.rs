@@ -17,7 +17,8 @@ use crate::model::{Easing, Library, WrapMode};
 /// # Examples
 /// ```
 /// use posse::import::cocos::{Document, vec3};
-/// use posse::{Easing, Library, WrapMode};
+/// use posse::curves::Easing;
+/// use posse::{Library, WrapMode};
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let mut clip = Document::new(1.0);

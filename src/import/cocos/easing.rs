@@ -1,6 +1,6 @@
 //! Easings of a file.
 
-use super::node::{List, Node, Reader};
+use super::node::{ImportState, List, Node};
 use crate::import::FileError;
 use crate::import::file_error::shorten;
 use crate::model::{CurveEasing, Easing};
@@ -30,7 +30,7 @@ impl<'a> Easings<'a> {
     }
 
     /// The easings of a curve of `keys` keys.
-    pub fn read(&self, reader: &mut Reader<'_>, keys: usize) -> Result<CurveEasing, FileError> {
+    pub fn read(&self, reader: &mut ImportState<'_>, keys: usize) -> Result<CurveEasing, FileError> {
         let mut easings = Vec::new();
         match self {
             Self::None => {}
@@ -73,7 +73,7 @@ pub(super) fn per_key(easings: Vec<Easing>) -> CurveEasing {
 
 /// An easing by name, by number, or by the four numbers of a Bezier curve. Unknown names and numbers give a linear
 /// easing, with a warning.
-pub(super) fn easing(reader: &mut Reader<'_>, node: &Node<'_>) -> Result<Easing, FileError> {
+pub(super) fn easing(reader: &mut ImportState<'_>, node: &Node<'_>) -> Result<Easing, FileError> {
     if let Some(name) = node.value().as_str() {
         if let Some(easing) = Easing::from_name(name) {
             return Ok(easing);

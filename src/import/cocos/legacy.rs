@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::easing::Easings;
-use super::node::{CURVE_BYTES, List, Node, Reader};
-use super::value::{self, Shape};
+use super::node::{CURVE_BYTES, ImportState, List, Node};
+use super::value::{self, ValueShape};
 use crate::error::Error;
 use crate::import::FileError;
 use crate::model::{Curve, CurveEasing, Interpolation, TargetPath, Timeline, UnboundCurves, UnboundTrack, ValueKind};
@@ -35,12 +35,12 @@ pub(super) struct KeyList<'a> {
 }
 
 impl<'a> KeyList<'a> {
-    pub fn read(reader: &mut Reader<'_>, list: List<'a>) -> Result<Self, FileError> {
+    pub fn read(reader: &mut ImportState<'_>, list: List<'a>) -> Result<Self, FileError> {
         Ok(Self { times: reader.numbers(&list)?, list })
     }
 
     /// The timeline of the list in a clip of a duration in seconds.
-    pub fn timeline(&self, reader: &mut Reader<'_>, duration: f64) -> Result<Option<Arc<Timeline>>, FileError> {
+    pub fn timeline(&self, reader: &mut ImportState<'_>, duration: f64) -> Result<Option<Arc<Timeline>>, FileError> {
         reader.timeline(&self.list, self.times.clone(), window(&self.times, duration))
     }
 }
@@ -82,16 +82,17 @@ impl<'a> LegacyCurve<'a> {
         Ok(Self { target, keys, values: frames.field("value"), easings, interpolate: true })
     }
 
-    /// The track of the curve. `lists` are the key times of the clip, `duration` is that of the clip in seconds.
+    /// The track of the curve. `lists` are the key times of the clip, `duration` is the duration of the clip in
+    /// seconds.
     pub fn track(
         self,
-        reader: &mut Reader<'_>,
+        reader: &mut ImportState<'_>,
         lists: &[KeyList<'a>],
         duration: f64,
     ) -> Result<UnboundTrack, FileError> {
         reader.charge(self.values.path(), CURVE_BYTES)?;
         let first = self.values.get(0)?;
-        let shape = Shape::from_first(reader, first.as_ref(), &self.target);
+        let shape = ValueShape::from_first(reader, first.as_ref(), &self.target);
         let kind = kind(reader, shape);
         if self.target.element.is_some() && !matches!(kind, ValueKind::Number | ValueKind::Held) {
             let reason = "the curve drives a single number, so that its values have to be numbers";
@@ -120,7 +121,12 @@ impl<'a> LegacyCurve<'a> {
     }
 
     /// The timeline of a list. Fails if the list does not have one key per value.
-    fn timeline(&self, reader: &mut Reader<'_>, keys: &KeyList<'_>, duration: f64) -> Result<Arc<Timeline>, FileError> {
+    fn timeline(
+        &self,
+        reader: &mut ImportState<'_>,
+        keys: &KeyList<'_>,
+        duration: f64,
+    ) -> Result<Arc<Timeline>, FileError> {
         let (times, values) = (keys.times.len(), self.values.len());
         match keys.timeline(reader, duration)? {
             Some(timeline) if times == values => Ok(timeline),
@@ -133,22 +139,22 @@ impl<'a> LegacyCurve<'a> {
 
     fn curve(
         &self,
-        reader: &mut Reader<'_>,
-        shape: Shape,
+        reader: &mut ImportState<'_>,
+        shape: ValueShape,
         timeline: Arc<Timeline>,
         easing: CurveEasing,
     ) -> Result<Curve, FileError> {
         let keys = timeline.len();
-        let smooth = if self.interpolate { shape } else { Shape::Held };
+        let smooth = if self.interpolate { shape } else { ValueShape::Held };
         let interpolation = match smooth {
-            Shape::Plain(ValueKind::Quat) => Interpolation::Slerp,
-            Shape::Plain(_) => Interpolation::Linear,
-            Shape::Spline(_) => Interpolation::CubicSpline,
-            Shape::Custom(id) => Interpolation::Custom(id),
-            Shape::Held => Interpolation::Step,
+            ValueShape::Plain(ValueKind::Quat) => Interpolation::Slerp,
+            ValueShape::Plain(_) => Interpolation::Linear,
+            ValueShape::Spline(_) => Interpolation::CubicSpline,
+            ValueShape::Custom(id) => Interpolation::Custom(id),
+            ValueShape::Held => Interpolation::Step,
         };
         let mut width = kind(reader, shape).width();
-        if let (true, Shape::Custom(id)) = (self.interpolate, shape) {
+        if let (true, ValueShape::Custom(id)) = (self.interpolate, shape) {
             width = reader.library.interpolator(id).width();
         }
         reader.charge(self.values.path(), 8 * keys * width * interpolation.elements_per_key())?;
@@ -163,18 +169,18 @@ impl<'a> LegacyCurve<'a> {
     /// Appends the numbers of a key. `width` is the number of numbers per value of the curve.
     fn append_key(
         &self,
-        reader: &mut Reader<'_>,
-        shape: Shape,
+        reader: &mut ImportState<'_>,
+        shape: ValueShape,
         key: usize,
         width: usize,
         numbers: &mut Vec<f64>,
     ) -> Result<(), FileError> {
         match shape {
-            Shape::Held => numbers.push(key as f64),
-            Shape::Plain(kind) => value::plain(&self.values.need(key)?, kind, numbers)?,
-            Shape::Spline(kind) if self.interpolate => value::tangents(&self.values.need(key)?, kind, numbers)?,
-            Shape::Spline(kind) => value::data_point(&self.values.need(key)?, kind, numbers)?,
-            Shape::Custom(id) => {
+            ValueShape::Held => numbers.push(key as f64),
+            ValueShape::Plain(kind) => value::plain(&self.values.need(key)?, kind, numbers)?,
+            ValueShape::Spline(kind) if self.interpolate => value::tangents(&self.values.need(key)?, kind, numbers)?,
+            ValueShape::Spline(kind) => value::data_point(&self.values.need(key)?, kind, numbers)?,
+            ValueShape::Custom(id) => {
                 let start = numbers.len();
                 value::custom(reader, &self.values.need(key)?, id, numbers)?;
                 if !self.interpolate {
@@ -196,13 +202,13 @@ fn constant() -> Result<Arc<Timeline>, Error> {
 }
 
 /// The kind of the values of a curve.
-fn kind(reader: &Reader<'_>, shape: Shape) -> ValueKind {
+fn kind(reader: &ImportState<'_>, shape: ValueShape) -> ValueKind {
     match shape {
-        Shape::Plain(kind) | Shape::Spline(kind) => kind,
-        Shape::Custom(interpolator) => {
+        ValueShape::Plain(kind) | ValueShape::Spline(kind) => kind,
+        ValueShape::Custom(interpolator) => {
             let width = reader.library.interpolator(interpolator).result_width();
             ValueKind::Custom { interpolator, width }
         }
-        Shape::Held => ValueKind::Held,
+        ValueShape::Held => ValueKind::Held,
     }
 }

@@ -38,7 +38,7 @@ use serde_json::Value;
 use self::node::Node;
 use super::{FileError, Warning, json};
 use crate::error::Error;
-use crate::import::cocos::node::Reader;
+use crate::import::cocos::node::ImportState;
 use crate::model::{Library, UnboundClip};
 
 /// The result of reading a file.
@@ -99,7 +99,7 @@ fn parse(bytes: &[u8]) -> Result<Value, FileError> {
 
 /// The clip of a file of `bytes` bytes.
 fn read(library: &Library, file: &Value, bytes: usize) -> Result<ClipFile, FileError> {
-    let mut reader = Reader::new(library, bytes);
+    let mut reader = ImportState::new(library, bytes);
     let clip = clip::read(&mut reader, &clip::find(&Node::root(file))?)?;
     Ok(ClipFile { clip, warnings: reader.warnings })
 }

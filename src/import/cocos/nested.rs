@@ -2,14 +2,14 @@
 //! of the 2.x line, which is the same with frames instead of keys and values.
 
 use super::legacy::LegacyCurve;
-use super::node::{Node, Reader};
+use super::node::{ImportState, Node};
 use super::target::segments;
 use crate::import::FileError;
 use crate::model::TargetPath;
 
 /// Appends the curves of `curveDatas`.
 pub(super) fn curve_datas<'a>(
-    reader: &mut Reader<'_>,
+    reader: &mut ImportState<'_>,
     paths: &Node<'a>,
     curves: &mut Vec<LegacyCurve<'a>>,
 ) -> Result<(), FileError> {
@@ -22,7 +22,7 @@ pub(super) fn curve_datas<'a>(
 
 /// Appends the curves of `curveData`.
 pub(super) fn curve_data<'a>(
-    reader: &mut Reader<'_>,
+    reader: &mut ImportState<'_>,
     root: &Node<'a>,
     curves: &mut Vec<LegacyCurve<'a>>,
 ) -> Result<(), FileError> {
@@ -52,7 +52,7 @@ impl<'a> Owner<'a> {
 
 /// The entries of an object. They are charged, since many references may lead to the object.
 fn entries<'a>(
-    reader: &mut Reader<'_>,
+    reader: &mut ImportState<'_>,
     node: &Node<'a>,
 ) -> Result<impl Iterator<Item = Result<(&'a str, Node<'a>), FileError>> + use<'a>, FileError> {
     reader.charge(node.path(), 8 * node.value().as_object().map_or(0, |fields| fields.len()))?;
@@ -61,7 +61,7 @@ fn entries<'a>(
 
 /// Appends the curves of a node and its components. A key other than `props` and `comps` is a property of the node.
 fn node_curves<'a>(
-    reader: &mut Reader<'_>,
+    reader: &mut ImportState<'_>,
     path: &'a str,
     group: &Node<'a>,
     curves: &mut Vec<LegacyCurve<'a>>,
@@ -77,7 +77,7 @@ fn node_curves<'a>(
 }
 
 fn component_curves<'a>(
-    reader: &mut Reader<'_>,
+    reader: &mut ImportState<'_>,
     path: &'a str,
     components: &Node<'a>,
     curves: &mut Vec<LegacyCurve<'a>>,
@@ -96,7 +96,7 @@ fn component_curves<'a>(
 }
 
 fn property_curves<'a>(
-    reader: &mut Reader<'_>,
+    reader: &mut ImportState<'_>,
     owner: Owner<'a>,
     properties: &Node<'a>,
     curves: &mut Vec<LegacyCurve<'a>>,
@@ -109,7 +109,7 @@ fn property_curves<'a>(
 }
 
 fn property_curve<'a>(
-    reader: &mut Reader<'_>,
+    reader: &mut ImportState<'_>,
     owner: Owner<'a>,
     property: &'a str,
     curve: &Node<'a>,
@@ -125,7 +125,11 @@ fn property_curve<'a>(
     }
 }
 
-fn frames<'a>(reader: &mut Reader<'_>, frames: &Node<'a>, target: TargetPath) -> Result<LegacyCurve<'a>, FileError> {
+fn frames<'a>(
+    reader: &mut ImportState<'_>,
+    frames: &Node<'a>,
+    target: TargetPath,
+) -> Result<LegacyCurve<'a>, FileError> {
     let list = frames.list()?;
     reader.charge(list.path(), 8 * list.len())?;
     for frame in list.nodes() {

@@ -111,7 +111,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The fields of an object with their names, without those that are null.
+    /// The fields of an object with their names, without null fields.
     pub fn entries(&self) -> Result<impl Iterator<Item = Result<(&'a str, Self), FileError>> + use<'a>, FileError> {
         let object: &'a Map<String, Value> =
             self.value.as_object().ok_or_else(|| self.error(format!("it is {}, not an object", self.describe())))?;
@@ -220,7 +220,7 @@ impl<'a> List<'a> {
 const ALLOWANCE: u64 = 1 << 20;
 
 /// The state that all stages share: the library, warnings, timelines and a memory budget.
-pub(super) struct Reader<'l> {
+pub(super) struct ImportState<'l> {
     /// The library of the interpolators.
     pub library: &'l Library,
     pub warnings: Vec<Warning>,
@@ -232,7 +232,7 @@ pub(super) struct Reader<'l> {
 /// The memory of a curve without its numbers.
 pub(super) const CURVE_BYTES: usize = 256;
 
-impl<'l> Reader<'l> {
+impl<'l> ImportState<'l> {
     /// A reader of a file of `file_bytes` bytes.
     pub fn new(library: &'l Library, file_bytes: usize) -> Self {
         let budget = MemoryBudget::new(file_bytes, ALLOWANCE);

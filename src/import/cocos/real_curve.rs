@@ -9,13 +9,13 @@ use std::sync::Arc;
 use crate::error::Error;
 use crate::import::FileError;
 use crate::import::cocos::easing::{easing, per_key};
-use crate::import::cocos::node::{List, Node, Reader};
+use crate::import::cocos::node::{ImportState, List, Node};
 use crate::import::cocos::value::plain;
 use crate::model::{Curve, Easing, Extrapolation, Interpolation, Timeline, ValueKind};
 
 /// The interpolation of the interval after a key.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Mode {
+enum KeyMode {
     Linear,
     Constant,
     Cubic,
@@ -37,14 +37,14 @@ struct Interval {
 
 struct Keyframe {
     value: f64,
-    mode: Mode,
+    mode: KeyMode,
     easing: Easing,
     left: Tangent,
     right: Tangent,
 }
 
 /// A curve of numbers; `None` without keys.
-pub(super) fn read(reader: &mut Reader<'_>, curve: &Node<'_>) -> Result<Option<Curve>, FileError> {
+pub(super) fn read(reader: &mut ImportState<'_>, curve: &Node<'_>) -> Result<Option<Curve>, FileError> {
     let Some(Keyframes { timeline, values }) = Keyframes::read(reader, curve)? else { return Ok(None) };
     let [before, after] = extrapolations(curve)?;
     reader.charge(values.path(), values.len() * (size_of::<Keyframe>() + size_of::<Easing>()))?;
@@ -57,9 +57,9 @@ pub(super) fn read(reader: &mut Reader<'_>, curve: &Node<'_>) -> Result<Option<C
     let starts: &[Keyframe] = starts.unwrap_or_default();
     let all = |mode| starts.iter().all(|keyframe| keyframe.mode == mode);
     let plain = || keyframes.iter().map(|keyframe| keyframe.value).collect();
-    let (interpolation, numbers, easings) = if all(Mode::Linear) {
+    let (interpolation, numbers, easings) = if all(KeyMode::Linear) {
         (Interpolation::Linear, plain(), starts.iter().map(|keyframe| keyframe.easing).collect())
-    } else if all(Mode::Constant) {
+    } else if all(KeyMode::Constant) {
         (Interpolation::Step, plain(), Vec::new())
     } else {
         let (numbers, easings) = spline(timeline.times(), &keyframes);
@@ -94,15 +94,15 @@ fn spline(times: &[f64], keyframes: &[Keyframe]) -> (Vec<f64>, Vec<Easing>) {
 }
 
 impl Keyframe {
-    fn read(reader: &mut Reader<'_>, node: &Node<'_>) -> Result<Self, FileError> {
+    fn read(reader: &mut ImportState<'_>, node: &Node<'_>) -> Result<Self, FileError> {
         if !node.value().is_object() {
             return Err(node.error(format!("it is {}, not a keyframe object", node.describe())));
         }
         let choice = |name| node.get(name)?.map_or(Ok(0), |node| node.integer());
         let mode = match choice("interpolationMode")? {
-            0 => Mode::Linear,
-            1 => Mode::Constant,
-            2 => Mode::Cubic,
+            0 => KeyMode::Linear,
+            1 => KeyMode::Constant,
+            2 => KeyMode::Cubic,
             other => return Err(node.error(format!("{other} is not an interpolation mode; expected 0 to 2"))),
         };
         let weights = choice("tangentWeightMode")?;
@@ -128,11 +128,11 @@ impl Keyframe {
     /// The interval from this key to the next.
     fn interval(&self, end: &Self, seconds: f64) -> Interval {
         match self.mode {
-            Mode::Linear if seconds > 0.0 => {
+            KeyMode::Linear if seconds > 0.0 => {
                 let slope = (end.value - self.value) / seconds;
                 Interval { start: slope, end: slope, easing: self.easing }
             }
-            Mode::Cubic if seconds > 0.0 => match (self.right.weight, end.left.weight) {
+            KeyMode::Cubic if seconds > 0.0 => match (self.right.weight, end.left.weight) {
                 (None, None) => Interval { start: self.right.slope, end: end.left.slope, easing: Easing::Linear },
                 _ => weighted(self.right, end.left, seconds),
             },
@@ -170,7 +170,7 @@ pub(super) struct Keyframes<'a> {
 
 impl<'a> Keyframes<'a> {
     /// The keyframes of a curve; `None` without keys.
-    pub fn read(reader: &mut Reader<'_>, curve: &Node<'a>) -> Result<Option<Self>, FileError> {
+    pub fn read(reader: &mut ImportState<'_>, curve: &Node<'a>) -> Result<Option<Self>, FileError> {
         let (times, values) = (curve.need("_times")?.list()?, curve.need("_values")?.list()?);
         if times.len() != values.len() {
             let reason = format!("there are {} values for {} times", values.len(), times.len());
@@ -197,7 +197,7 @@ pub(super) fn extrapolations(curve: &Node<'_>) -> Result<[Extrapolation; 2], Fil
 }
 
 /// A curve of things that do not interpolate: the index of each key holds until the next. `None` without keys.
-pub(super) fn object_curve(reader: &mut Reader<'_>, curve: &Node<'_>) -> Result<Option<Curve>, FileError> {
+pub(super) fn object_curve(reader: &mut ImportState<'_>, curve: &Node<'_>) -> Result<Option<Curve>, FileError> {
     let Some(Keyframes { timeline, values }) = Keyframes::read(reader, curve)? else { return Ok(None) };
     reader.charge(values.path(), 8 * values.len())?;
     let indices = (0..timeline.len()).map(|key| key as f64).collect();
@@ -206,7 +206,7 @@ pub(super) fn object_curve(reader: &mut Reader<'_>, curve: &Node<'_>) -> Result<
 }
 
 /// A curve of quaternions. `None` without keys.
-pub(super) fn quat_curve(reader: &mut Reader<'_>, curve: &Node<'_>) -> Result<Option<Curve>, FileError> {
+pub(super) fn quat_curve(reader: &mut ImportState<'_>, curve: &Node<'_>) -> Result<Option<Curve>, FileError> {
     let Some(Keyframes { timeline, values }) = Keyframes::read(reader, curve)? else { return Ok(None) };
     // A quaternion has no linear extrapolation.
     let [before, after] = extrapolations(curve)?.map(|extrapolation| match extrapolation {

@@ -3,13 +3,13 @@
 
 use crate::import::FileError;
 use crate::import::cocos::legacy::LegacyCurve;
-use crate::import::cocos::node::{CURVE_BYTES, List, Node, Reader};
+use crate::import::cocos::node::{CURVE_BYTES, ImportState, List, Node};
 use crate::import::cocos::value::element;
 use crate::import::file_error::shorten;
 use crate::model::TargetPath;
 
 /// The names of a path, from the root down. `node` is the place that is charged for them.
-pub(super) fn segments(reader: &mut Reader<'_>, node: &Node<'_>, path: &str) -> Result<Vec<String>, FileError> {
+pub(super) fn segments(reader: &mut ImportState<'_>, node: &Node<'_>, path: &str) -> Result<Vec<String>, FileError> {
     const SEGMENT_BYTES: usize = 48;
     let segments = path.split('/').filter(|segment| !segment.is_empty());
     reader.charge(node.path(), path.len() + SEGMENT_BYTES * segments.clone().count())?;
@@ -19,7 +19,7 @@ pub(super) fn segments(reader: &mut Reader<'_>, node: &Node<'_>, path: &str) -> 
 /// The target of a list of modifiers, and of an adapter of the value if there is one. `None`, with a warning, if a part
 /// of it is not supported.
 pub(super) fn from_modifiers(
-    reader: &mut Reader<'_>,
+    reader: &mut ImportState<'_>,
     modifiers: &List<'_>,
     adapter: Option<Node<'_>>,
 ) -> Result<Option<TargetPath>, FileError> {
@@ -42,7 +42,7 @@ pub(super) fn from_modifiers(
 }
 
 /// Extends a target by a modifier. Returns `false`, with a warning, if the modifier is not supported.
-fn modify(reader: &mut Reader<'_>, target: &mut TargetPath, modifier: &Node<'_>) -> Result<bool, FileError> {
+fn modify(reader: &mut ImportState<'_>, target: &mut TargetPath, modifier: &Node<'_>) -> Result<bool, FileError> {
     reader.charge(modifier.path(), size_of::<String>())?;
     if let Some(name) = modifier.value().as_str() {
         extend(reader, target, modifier, name)?;
@@ -78,7 +78,7 @@ fn modify(reader: &mut Reader<'_>, target: &mut TargetPath, modifier: &Node<'_>)
 }
 
 /// Appends a name to the property.
-fn extend(reader: &mut Reader<'_>, target: &mut TargetPath, node: &Node<'_>, name: &str) -> Result<(), FileError> {
+fn extend(reader: &mut ImportState<'_>, target: &mut TargetPath, node: &Node<'_>, name: &str) -> Result<(), FileError> {
     reader.charge(node.path(), name.len())?;
     if !target.property.is_empty() {
         target.property.push('.');
@@ -88,7 +88,7 @@ fn extend(reader: &mut Reader<'_>, target: &mut TargetPath, node: &Node<'_>, nam
 }
 
 /// Extends a target by an adapter of the value. Returns `false`, with a warning, if the adapter is not supported.
-fn adapt(reader: &mut Reader<'_>, target: &mut TargetPath, adapter: &Node<'_>) -> Result<bool, FileError> {
+fn adapt(reader: &mut ImportState<'_>, target: &mut TargetPath, adapter: &Node<'_>) -> Result<bool, FileError> {
     match adapter.type_name() {
         Some("cc.animation.UniformProxyFactory" | "cc.UniformProxyFactory" | "cc.UniformCurveValueAdapter") => {
             let uniform = adapter.need("uniformName")?;
@@ -108,7 +108,7 @@ fn adapt(reader: &mut Reader<'_>, target: &mut TargetPath, adapter: &Node<'_>) -
 
 /// The target of a single number of a common target. The only modifier is the name of the number.
 pub(super) fn element_target(
-    reader: &mut Reader<'_>,
+    reader: &mut ImportState<'_>,
     common: TargetPath,
     modifiers: &List<'_>,
 ) -> Result<Option<TargetPath>, FileError> {
@@ -126,7 +126,7 @@ pub(super) fn element_target(
 
 /// Appends the curves of `_curves`. Curves of a single number refer to a target of `_commonTargets`.
 pub(super) fn curves<'a>(
-    reader: &mut Reader<'_>,
+    reader: &mut ImportState<'_>,
     list: &List<'a>,
     common: Option<&List<'a>>,
     curves: &mut Vec<LegacyCurve<'a>>,
@@ -147,7 +147,7 @@ pub(super) fn curves<'a>(
 }
 
 fn find_target<'a>(
-    reader: &mut Reader<'_>,
+    reader: &mut ImportState<'_>,
     curve: &Node<'a>,
     common: Option<&List<'a>>,
 ) -> Result<Option<TargetPath>, FileError> {

@@ -1,6 +1,6 @@
 //! Tracks of releases 3.3 and later: a binding, and one curve or one curve per number.
 
-use super::node::{CURVE_BYTES, List, Node, Reader};
+use super::node::{CURVE_BYTES, ImportState, List, Node};
 use super::value::element;
 use super::{real_curve, target};
 use crate::import::FileError;
@@ -9,7 +9,7 @@ use crate::model::{Curve, TargetPath, UnboundCurves, UnboundTrack, ValueKind};
 
 /// Appends the tracks of `_tracks`.
 pub(super) fn tracks(
-    reader: &mut Reader<'_>,
+    reader: &mut ImportState<'_>,
     list: &List<'_>,
     tracks: &mut Vec<UnboundTrack>,
 ) -> Result<(), FileError> {
@@ -46,14 +46,14 @@ const KINDS: [&str; 8] = [
 ];
 
 /// The target of a track. `None`, with a warning, if it is not supported.
-fn binding(reader: &mut Reader<'_>, track: &Node<'_>) -> Result<Option<TargetPath>, FileError> {
+fn binding(reader: &mut ImportState<'_>, track: &Node<'_>) -> Result<Option<TargetPath>, FileError> {
     let binding = track.need("_binding")?;
     let path = binding.need("path")?.need("_paths")?.list()?;
     target::from_modifiers(reader, &path, binding.get("proxy")?)
 }
 
 fn read_track(
-    reader: &mut Reader<'_>,
+    reader: &mut ImportState<'_>,
     kind: &str,
     track: &Node<'_>,
     target: TargetPath,
@@ -89,13 +89,13 @@ fn read_track(
 }
 
 /// The curve of numbers of a channel.
-fn real(reader: &mut Reader<'_>, channel: &Node<'_>) -> Result<Option<Curve>, FileError> {
+fn real(reader: &mut ImportState<'_>, channel: &Node<'_>) -> Result<Option<Curve>, FileError> {
     reader.charge(channel.path(), CURVE_BYTES)?;
     channel.get("_curve")?.map_or(Ok(None), |curve| real_curve::read(reader, &curve))
 }
 
 /// The curves of the first `count` channels.
-fn channels(reader: &mut Reader<'_>, track: &Node<'_>, count: usize) -> Result<UnboundCurves, FileError> {
+fn channels(reader: &mut ImportState<'_>, track: &Node<'_>, count: usize) -> Result<UnboundCurves, FileError> {
     let list = track.need("_channels")?.list()?;
     let mut curves = Vec::new();
     for index in 0..count {
@@ -110,7 +110,7 @@ fn from_channels(curves: Vec<Option<Curve>>) -> UnboundCurves {
 
 /// Appends a track whose channels name the numbers that they drive. The names give the kind of the value.
 fn untyped(
-    reader: &mut Reader<'_>,
+    reader: &mut ImportState<'_>,
     track: &Node<'_>,
     target: TargetPath,
     tracks: &mut Vec<UnboundTrack>,
@@ -152,7 +152,7 @@ fn untyped(
 
 /// Appends the tracks of a list of numbers, one track per number.
 fn array(
-    reader: &mut Reader<'_>,
+    reader: &mut ImportState<'_>,
     track: &Node<'_>,
     target: TargetPath,
     tracks: &mut Vec<UnboundTrack>,

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use super::node::{Node, Reader};
+use super::node::{ImportState, Node};
 use crate::import::FileError;
 use crate::model::{InterpolatorId, TargetPath, ValueKind};
 
 /// The shape of the values of a curve. The first value decides it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Shape {
+pub(super) enum ValueShape {
     /// A value of a kind.
     Plain(ValueKind),
     /// A value of a kind with an in-tangent and an out-tangent.
@@ -19,9 +19,9 @@ pub(super) enum Shape {
     Held,
 }
 
-impl Shape {
+impl ValueShape {
     /// The shape by the first value; `None` is null.
-    pub fn from_first(reader: &Reader<'_>, first: Option<&Node<'_>>, target: &TargetPath) -> Self {
+    pub fn from_first(reader: &ImportState<'_>, first: Option<&Node<'_>>, target: &TargetPath) -> Self {
         let Some(first) = first else { return Self::Held };
         if let Some(name) = first.type_name() {
             if let Some(interpolator) = reader.library.find_interpolator(name) {
@@ -173,7 +173,7 @@ fn spline_field<'a>(node: &Node<'a>, kind: ValueKind, name: &'a str) -> Result<N
 
 /// Appends the numbers of a value of an interpolator.
 pub(super) fn custom(
-    reader: &mut Reader<'_>,
+    reader: &mut ImportState<'_>,
     node: &Node<'_>,
     id: InterpolatorId,
     out: &mut Vec<f64>,
@@ -203,7 +203,7 @@ pub(super) fn custom(
 
 /// Appends the numbers of a value and of all values within it, at most one more than `most`.
 fn flatten(
-    reader: &mut Reader<'_>,
+    reader: &mut ImportState<'_>,
     node: &Node<'_>,
     most: usize,
     depth: usize,

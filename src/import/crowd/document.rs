@@ -301,7 +301,7 @@ impl CrowdDocument {
         json::parse(text)
     }
 
-    /// Checks all masks, including those that no layer names.
+    /// Checks all masks, including masks that no layer names.
     pub fn check_masks(&self) -> Result<(), FileError> {
         for (mask, entry) in &self.masks {
             if let Some((joint, weight)) = entry.joints.iter().find(|(_, weight)| !is_weight(**weight)) {
@@ -435,7 +435,7 @@ pub(super) trait InPlaceOfNumber {
     const EXPECTED: &'static str;
 }
 
-/// The default is that of weights: 1.
+/// The default is the default of weights: 1.
 impl<T> Default for NumberOr<T> {
     fn default() -> Self {
         Self::Number(1.0)

@@ -308,7 +308,7 @@ pub(super) fn read_parameters(
     entries.0.iter().map(read).collect()
 }
 
-/// The index of the parameter of a name. The path is that of the name; `owner` precedes the message, and may be empty.
+/// The index of the parameter of a name. The path leads to the name; `owner` precedes the message, and may be empty.
 pub(super) fn find_parameter(
     entries: &Named<ParameterEntry>,
     path: impl fmt::Display,
@@ -333,7 +333,7 @@ pub(super) struct NamedSpace<'a> {
     pub points: usize,
 }
 
-/// Adds the blend spaces of a file to a library, including those that no layer uses.
+/// Adds the blend spaces of a file to a library, including spaces that no layer uses.
 pub(super) fn add_spaces<'a>(library: &mut Library, document: &'a CrowdDocument) -> Result<BlendSpaces<'a>, FileError> {
     let mut spaces = BlendSpaces::new();
     for (name, entry) in &document.blend_spaces.0 {
@@ -441,12 +441,12 @@ impl TransitionTemplate {
     }
 }
 
-/// A function that reads a list of layers; the path is that of the object that has the list as a field of a name.
+/// A function that reads a list of layers; the path leads to the object that has the list as a field of a name.
 pub(super) type ReadLayers<'a, 'r> =
     dyn FnMut(&JsonPath, &'static str, &'a [Object<LayerEntry>]) -> Result<Vec<LayerTemplate>, Error> + 'r;
 
-/// Reads a transition and those that it interrupts, which are inside of it. `depth` is the number of the transition
-/// from outside, beginning with 1. An error of a transition becomes an error by `in_file`.
+/// Reads a transition and the transitions that it interrupts, which are inside of it. `depth` is the number of the
+/// transition from outside, beginning with 1. An error of a transition becomes an error by `in_file`.
 pub(super) fn read_transition<'a>(
     path: &JsonPath,
     entry: &'a TransitionEntry,

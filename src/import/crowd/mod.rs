@@ -12,11 +12,11 @@
 //! ```
 //!
 //! `"roots": [{ "clip": "Walk", "joint": "b_Hip_01", "translation": "xy", "rotation": "yaw" }]` gives clips root
-//! motion. The axes are those of the space of the parent of the joint, in which the keys of the joint are. The
+//! motion. The axes are the axes of the space of the parent of the joint, in which the keys of the joint are. The
 //! resulting motions are in the same space. In Fox.glb, the parent of the hip has z up, so that x and y are horizontal.
-//! [`RootMotion::on_ground`](crate::RootMotion::on_ground) finds horizontal axes. `"yaw"` is the rotation about the up
-//! axis of the instance; `"full"` is the whole rotation. A joint without a track in the clip moves nothing, with a
-//! warning.
+//! [`RootMotion::on_ground`](crate::root_motion::RootMotion::on_ground) finds horizontal axes. `"yaw"` is the rotation
+//! about the up axis of the instance; `"full"` is the whole rotation. A joint without a track in the clip moves
+//! nothing, with a warning.
 //!
 //! [`FORMAT`] describes all fields.
 //!
@@ -114,7 +114,8 @@ impl CrowdFile {
     }
 
     /// A crowd of a range of the instances. The library is the one that the file was loaded into, or the library of a
-    /// [`CompressedLibrary`](crate::CompressedLibrary) of it; transitions take their displacements from its poses.
+    /// [`CompressedLibrary`](crate::compress::CompressedLibrary) of it; transitions take their displacements from its
+    /// poses.
     ///
     /// # Errors
     /// The errors of [`Crowd::push`], [`Crowd::set_parameters`], [`Crowd::set_goals`] and [`Crowd::set_transition`].
@@ -169,7 +170,7 @@ pub fn load(library: &mut Library, file: impl AsRef<Path>) -> Result<CrowdFile, 
 /// `file`, joined with the path in the crowd file.
 ///
 /// # Errors
-/// Those of [`load`], except [`Error::Io`].
+/// The errors of [`load`], except [`Error::Io`].
 pub(crate) fn from_slice_with(
     library: &mut Library,
     file: &Path,

@@ -115,7 +115,7 @@ struct Stacks<'a> {
     keys_left: u64,
     /// The time of evaluating a value, as a multiple of the usual, without that for layers.
     effort: u64,
-    /// The keys that may still be added between those of the file and of its frames.
+    /// The keys that may still be added between the keys of the file and of its frames.
     left: usize,
     warnings: Vec<Warning>,
 }
@@ -173,7 +173,7 @@ impl<'a> Play<'a> {
         self.continues_all || self.continued.contains(&element.element_id)
     }
 
-    /// True if curves of a node go on, or those of the scale that its siblings get from their parent.
+    /// True if curves of a node go on, or curves of the scale that its siblings get from their parent.
     fn continues_node(&self, node: &Node) -> bool {
         let helper = node.parent.as_ref().and_then(|parent| parent.scale_helper.as_ref());
         self.continues(&node.element) || helper.is_some_and(|helper| self.continues(&helper.element))
@@ -435,7 +435,7 @@ impl Stacks<'_> {
         made.with_easing(easing).map_err(error)
     }
 
-    /// The timeline of these times, which most often is that of the curve before.
+    /// The timeline of these times, which most often is the timeline of the curve before.
     fn timeline(&mut self, times: Vec<f64>) -> Result<Arc<Timeline>, Error> {
         if let Some(last) = self.last_timeline.as_ref().filter(|last| last.times() == times) {
             return Ok(last.clone());
@@ -453,7 +453,7 @@ impl Stacks<'_> {
         Ok(timeline)
     }
 
-    /// The points with those of all frames of the span: a curve that repeats can be anything beyond its keys.
+    /// The points with all frames of the span: a curve that repeats can be anything beyond its keys.
     fn continued(
         &mut self,
         path: &str,

@@ -50,10 +50,10 @@ use super::Warning;
 use crate::error::Error;
 use crate::model::{ClipId, Library, SkeletonId, SkinId};
 
-/// The largest distance of the translation of a joint from that of the curves of its file, in metres of the rest pose:
+/// The largest distance of the translation of a joint from the curves of its file, in metres of the rest pose:
 /// 0.5 mm.
 pub const MAX_OFFSET: f64 = 5e-4;
-/// The largest angle between the rotation of a joint and that of the curves of its file, in radians: 0.05 degrees.
+/// The largest angle between the rotation of a joint and the curves of its file, in radians: 0.05 degrees.
 pub const MAX_ANGLE: f64 = 0.05 * std::f64::consts::PI / 180.0;
 /// The largest difference of a scale or a morph weight from the curves of its file.
 pub const MAX_CHANGE: f64 = 1e-3;
@@ -108,7 +108,7 @@ pub fn from_slice(library: &mut Library, name: &Path, bytes: &[u8]) -> Result<As
 /// The names of the clips of an `.fbx` file, in the order of [`Asset::clips`].
 ///
 /// # Errors
-/// Those of [`from_slice`] for a file that cannot be parsed.
+/// The errors of [`from_slice`] for a file that cannot be parsed.
 #[cfg(feature = "fbx")]
 pub fn clip_names(name: &Path, bytes: &[u8]) -> Result<Vec<Option<String>>, Error> {
     scene::clip_names(bytes).map_err(|error| error.in_file(name))

@@ -154,7 +154,8 @@ fn channels(mesh: &Mesh) -> impl Iterator<Item = (&BlendDeformer, &BlendChannel)
 }
 
 /// The name of a channel, without the name of its deformer and a dot where the name of its shape has none: Maya writes
-/// `deformer.smile` since FBX 7.2, and `smile` before and into glTF. A channel without a name has that of its shape.
+/// `deformer.smile` since FBX 7.2, and `smile` before and into glTF. A channel without a name has the name of its
+/// shape.
 fn short_name<'a>(blend: &'a BlendDeformer, channel: &'a BlendChannel) -> &'a str {
     let name: &str = &channel.element.name;
     let shape = channel.target_shape.as_ref().map_or("", |shape| &*shape.element.name);

@@ -2,12 +2,12 @@
 
 use super::component::{Component, Float};
 use super::document::{Accessor, Sparse};
-use super::reader::{Reader, View};
+use super::reader::{Reader, ViewBytes};
 use crate::import::{FileError, JsonPath};
 
 /// The type and the count of an accessor, known before its data are read.
 #[derive(Debug, Clone, Copy)]
-pub struct Layout {
+pub struct AccessorLayout {
     /// The type of a number.
     pub component: Component,
     /// True if integers stand for numbers from -1 or 0 to 1.
@@ -22,7 +22,7 @@ pub struct Layout {
     pub count: u64,
 }
 
-impl Layout {
+impl AccessorLayout {
     /// True for 32-bit floating-point numbers.
     pub fn is_float(&self) -> bool {
         self.component == Component::F32
@@ -49,7 +49,7 @@ struct Elements {
     /// Byte of the first element in the view.
     offset: u64,
     count: u64,
-    layout: Layout,
+    layout: AccessorLayout,
     /// True to use the `byteStride` of the view; false for sparse indices and values, which lie side by side.
     strided: bool,
 }
@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The type and the count of an accessor. `path` is the place of the index.
-    pub fn layout(&self, index: usize, path: &JsonPath) -> Result<Layout, FileError> {
+    pub fn layout(&self, index: usize, path: &JsonPath) -> Result<AccessorLayout, FileError> {
         let accessor = self.accessor(index, path)?;
         let component = Component::from_code(accessor.component_type).ok_or_else(|| {
             let (path, found) = (JsonPath::top("accessors", index), accessor.component_type);
@@ -85,7 +85,7 @@ impl<'a> Reader<'a> {
         let bytes = rows * component.bytes();
         let column_bytes = if columns > 1 { bytes.next_multiple_of(4) } else { bytes };
         let (width, count, normalized) = (columns * rows, accessor.count, accessor.normalized);
-        Ok(Layout { component, normalized, width, columns, column_bytes, count })
+        Ok(AccessorLayout { component, normalized, width, columns, column_bytes, count })
     }
 
     /// The numbers of the first `count` elements of an accessor, element after element.
@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
     ///
     /// Afterwards, other readers of the same bytes may rely on this: views lie in their buffers, elements lie in their
     /// views, and sparse indices increase and are below the count.
-    pub fn check(&mut self, index: usize, path: &JsonPath) -> Result<Layout, FileError> {
+    pub fn check(&mut self, index: usize, path: &JsonPath) -> Result<AccessorLayout, FileError> {
         let accessor = self.accessor(index, path)?;
         let layout = self.layout(index, path)?;
         let path = JsonPath::top("accessors", index);
@@ -159,7 +159,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The view of elements and the bytes from one to the next. Fails if an element lies outside of the view.
-    fn locate(&mut self, elements: &Elements, path: &JsonPath) -> Result<(View<'a>, u64), FileError> {
+    fn locate(&mut self, elements: &Elements, path: &JsonPath) -> Result<(ViewBytes<'a>, u64), FileError> {
         let path = path.field("bufferView");
         let view = self.view(elements.view, &path)?;
         let size = elements.layout.bytes() as u64;
@@ -205,7 +205,12 @@ impl<'a> Reader<'a> {
     }
 
     /// The indices of the elements that a sparse accessor replaces: integers below 2^32, which `f64` and `u64` hold.
-    fn sparse_indices(&mut self, sparse: &Sparse, layout: Layout, path: &JsonPath) -> Result<Vec<f64>, FileError> {
+    fn sparse_indices(
+        &mut self,
+        sparse: &Sparse,
+        layout: AccessorLayout,
+        path: &JsonPath,
+    ) -> Result<Vec<f64>, FileError> {
         if sparse.count > layout.count {
             let reason = format!("{} elements are replaced, but the accessor has {}", sparse.count, layout.count);
             return Err(FileError::new(path.field("count"), reason));
@@ -220,7 +225,7 @@ impl<'a> Reader<'a> {
                 FileError::new(indices_path.field("componentType"), reason)
             })?;
         self.charge(&path.field("count"), sparse.count, (layout.width as u64 + 1) * 8)?;
-        let layout = Layout { component, width: 1, columns: 1, column_bytes: component.bytes(), ..layout };
+        let layout = AccessorLayout { component, width: 1, columns: 1, column_bytes: component.bytes(), ..layout };
         let (view, offset) = (indices.buffer_view, indices.byte_offset);
         self.read_elements(Elements { view, offset, count: sparse.count, layout, strided: false }, &indices_path)
     }
@@ -229,7 +234,7 @@ impl<'a> Reader<'a> {
         &mut self,
         values: &mut [T],
         sparse: &Sparse,
-        layout: Layout,
+        layout: AccessorLayout,
         path: &JsonPath,
     ) -> Result<(), FileError> {
         let indices = self.sparse_indices(sparse, layout, path)?;
@@ -239,7 +244,7 @@ impl<'a> Reader<'a> {
             if index >= layout.count {
                 return Err(no_element(&path.field("indices"), index, layout.count));
             }
-            // Elements beyond those that the caller reads are skipped.
+            // Elements that the caller does not read are skipped.
             let index = usize::try_from(index).unwrap_or(usize::MAX);
             if let Some(element) = values.chunks_exact_mut(layout.width).nth(index) {
                 element.copy_from_slice(replacement);
@@ -249,7 +254,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn sparse_values(sparse: &Sparse, layout: Layout) -> Elements {
+fn sparse_values(sparse: &Sparse, layout: AccessorLayout) -> Elements {
     let (view, offset) = (sparse.values.buffer_view, sparse.values.byte_offset);
     Elements { view, offset, count: sparse.count, layout, strided: false }
 }

@@ -66,7 +66,8 @@ impl Animations {
         Ok(Self { tracks: animations, left_out, moved, properties })
     }
 
-    /// Moves the tracks of joints to other joints. `joint` has the new joint of a joint, and that of its translation.
+    /// Moves the tracks of joints to other joints. `joint` has the new joint of a joint, and the joint of its
+    /// translation.
     pub fn move_tracks(&mut self, joint: impl Fn(usize) -> [usize; 2]) {
         for track in self.tracks.iter_mut().flatten() {
             match &mut track.target {
@@ -261,8 +262,8 @@ fn is_truth(pointer: &str, given: Option<&Value>) -> bool {
         || matches!(property_name(pointer), "visible" | "selectable" | "hoverable" | "doubleSided")
 }
 
-/// Returns true for a property that is a quaternion, as the rotation of a light of `EXT_lights_image_based`. That of a
-/// texture transform is an angle.
+/// Returns true for a property that is a quaternion, as the rotation of a light of `EXT_lights_image_based`. The
+/// rotation of a texture transform is an angle.
 fn is_rotation(pointer: &str, width: usize) -> bool {
     width == 4 && pointer.ends_with("/rotation")
 }

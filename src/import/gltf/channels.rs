@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::document::{Channel, Document, Mesh};
+use super::document::{Channel, GltfDocument, Mesh};
 use super::reader::Reader;
 use crate::import::{FileError, JsonPath};
 
@@ -41,7 +41,7 @@ pub(super) struct Morphs {
 }
 
 impl Morphs {
-    pub fn new(document: &Document) -> Self {
+    pub fn new(document: &GltfDocument) -> Self {
         let mut counts = Vec::with_capacity(document.nodes.len());
         let mut nodes_of_meshes = vec![Vec::new(); document.meshes.len()];
         let target_counts: Vec<usize> = document.meshes.iter().map(Mesh::target_count).collect();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::accessor::{Integers, Layout};
+use super::accessor::{AccessorLayout, Integers};
 use super::component::Float;
 use super::document::Sampler;
 use super::nodes::ZERO_ROTATION;
@@ -123,7 +123,7 @@ impl Timelines {
         }
     }
 
-    /// The numbers per key of a property: those of an element, or for scalars the number of elements per key.
+    /// The numbers per key of a property: the numbers of an element, or for scalars the number of elements per key.
     pub fn property_width(
         &mut self,
         sampler: &Sampler,
@@ -157,9 +157,9 @@ fn interpolation(sampler: &Sampler, path: &JsonPath) -> Result<Interpolation, Fi
 
 /// The elements of an output from a value, or a tangent, to the next. It is the number that a value needs, or for
 /// scalars the number of elements per key if that is larger: exporters write weights that their meshes do not have. In
-/// all other cases, elements after those of the last key are ignored. Both are warnings.
+/// all other cases, elements after the last key are ignored. Both are warnings.
 fn stride(
-    layout: &Layout,
+    layout: &AccessorLayout,
     timeline: &Timeline,
     interpolation: Interpolation,
     values: Values,
@@ -193,7 +193,7 @@ fn keep_first<T: Copy>(numbers: &mut Vec<T>, stride: usize, width: usize) {
     }
 }
 
-fn integers(values: Values, layout: &Layout, reader: &mut Reader, path: &JsonPath) -> Integers {
+fn integers(values: Values, layout: &AccessorLayout, reader: &mut Reader, path: &JsonPath) -> Integers {
     match values {
         _ if layout.is_float() => Integers::AsDeclared,
         Values::Property(_) | Values::RotationProperty => Integers::AsDeclared,

@@ -29,7 +29,7 @@ impl Deref for Text<'_> {
 /// The parts of a glTF document that the importer reads, as in the file.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Document<'a> {
+pub struct GltfDocument<'a> {
     /// `asset`.
     #[serde(borrow)]
     pub asset: Option<AssetInfo<'a>>,

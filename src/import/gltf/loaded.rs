@@ -14,7 +14,7 @@ use serde::de::IgnoredAny;
 
 use super::document::{
     Accessor, Animation, AssetInfo, Buffer, BufferView, BufferViewExtensions, Channel, ChannelTarget, Compression,
-    Document, Mesh, Node, Primitive, RootExtensions, Sampler, Skin, Sparse, SparseIndices, SparseValues, Text,
+    GltfDocument, Mesh, Node, Primitive, RootExtensions, Sampler, Skin, Sparse, SparseIndices, SparseValues, Text,
 };
 use crate::import::{FileError, JsonPath};
 
@@ -37,9 +37,9 @@ pub(super) fn size(root: &Root, buffers: &[Data]) -> usize {
 
 /// The parts of a document that animation needs, with numbers as the crate has rounded them. Buffers have no URI, since
 /// the caller gives their bytes.
-pub(super) fn document(root: &Root) -> Result<Document<'_>, FileError> {
+pub(super) fn document(root: &Root) -> Result<GltfDocument<'_>, FileError> {
     let views = root.buffer_views.iter().enumerate().map(|(index, given)| view(index, given));
-    let document = Document {
+    let document = GltfDocument {
         asset: Some(AssetInfo { version: Some(text(&root.asset.version)) }),
         extensions_required: root.extensions_required.iter().map(|name| text(name)).collect(),
         buffers: root

@@ -84,7 +84,7 @@ const MAX_BLOCK_ELEMENTS: usize = 256;
 
 /// The encoding of the differences from element to element, for four bytes of an element.
 #[derive(Clone, Copy)]
-enum Channel {
+enum ByteChannel {
     Bytes,
     Words,
     Xor(u32),
@@ -140,20 +140,20 @@ fn decode_attributes(data: &[u8], count: usize, stride: usize) -> Result<Vec<u8>
     if stream.0.is_empty() { Ok(decoded) } else { Err(broken("bytes are left over")) }
 }
 
-fn channels(modes: &[u8], stride: usize) -> Result<Vec<Channel>, MeshoptError> {
+fn channels(modes: &[u8], stride: usize) -> Result<Vec<ByteChannel>, MeshoptError> {
     if modes.is_empty() {
-        return Ok(vec![Channel::Bytes; stride / 4]);
+        return Ok(vec![ByteChannel::Bytes; stride / 4]);
     }
     let channel = |&mode: &u8| match (mode & 15, u32::from(mode >> 4)) {
-        (0, 0) => Ok(Channel::Bytes),
-        (1, 0) => Ok(Channel::Words),
-        (2, rotation) => Ok(Channel::Xor(rotation)),
+        (0, 0) => Ok(ByteChannel::Bytes),
+        (1, 0) => Ok(ByteChannel::Words),
+        (2, rotation) => Ok(ByteChannel::Xor(rotation)),
         _ => Err(broken(&format!("{mode:#04x} is not a channel mode"))),
     };
     modes.iter().map(channel).collect()
 }
 
-impl Channel {
+impl ByteChannel {
     fn next(self, last: [u8; 4], delta: [u8; 4]) -> [u8; 4] {
         match self {
             Self::Bytes => std::array::from_fn(|byte| {

@@ -36,7 +36,7 @@ pub(crate) mod parse;
 pub(crate) mod reader;
 
 pub(crate) use self::container::open as open_container;
-pub(crate) use self::document::Document;
+pub(crate) use self::document::GltfDocument;
 pub(crate) use self::files::{Files, FilesByName};
 pub(crate) use self::nodes::Hierarchy;
 pub use self::outline::Outline;
@@ -187,7 +187,8 @@ pub fn from_slice_with<'b>(
 
 /// Reads a document that the `gltf` crate has loaded, with the data of its buffers, into a library.
 ///
-/// The result equals that of [`load`] for the same file, except for parts that the document of the crate does not hold:
+/// The result equals the result of [`load`] for the same file, except for parts that the document of the crate does not
+/// hold:
 ///
 /// * Rest transforms, matrices and weights of nodes and meshes are rounded to `f32`.
 /// * The skeleton has no name, since a document has no file name. [`Asset::file`] and errors say `gltf::Document`.
@@ -221,10 +222,10 @@ pub fn from_slice_with<'b>(
 #[cfg(feature = "gltf")]
 pub fn from_document(
     library: &mut Library,
-    document: &::gltf::Document,
+    document: &::gltf::GltfDocument,
     buffers: &[::gltf::buffer::Data],
 ) -> Result<Asset, Error> {
-    let name = Path::new("gltf::Document");
+    let name = Path::new("gltf::GltfDocument");
     let parsed = loaded::document(document.as_json()).map_err(|error| error.in_file(name))?;
     let given = buffers.iter().map(|data| &**data).collect();
     let reader = Reader::new(&parsed, given, Files::None, loaded::size(document.as_json(), buffers));
@@ -268,7 +269,7 @@ fn read(name: &Path, bytes: &[u8], files: Files) -> Result<Loaded, Error> {
     let mut warnings = Vec::new();
     let container = container::open(bytes, &mut warnings).map_err(in_file)?;
     let json = parse::text(container.json, &mut warnings).map_err(in_file)?;
-    let document = Document::parse(&json).map_err(in_file)?;
+    let document = GltfDocument::parse(&json).map_err(in_file)?;
     let mut reader = Reader::new(&document, container.bin.into_iter().collect(), files, bytes.len());
     reader.warnings = warnings;
     let skeleton_name = name.file_stem().map(|stem| stem.to_string_lossy().into_owned());

@@ -92,8 +92,8 @@ fn names(index: usize, mesh: &Mesh, named: &NamedMesh, reader: &mut Reader) -> V
 }
 
 /// The expressions of a document: of a VRM model, with the morph weights that they move, and of a VRM animation, with
-/// the nodes that drive them. The expressions of VRM 0.x count only in a file without those of VRM 1.0: some files have
-/// both, for old readers. `joints` has the joint of each node, and `made` all joints. An error is a warning.
+/// the nodes that drive them. The expressions of VRM 0.x count only in a file without expressions of VRM 1.0: some
+/// files have both, for old readers. `joints` has the joint of each node, and `made` all joints. An error is a warning.
 ///
 /// # Errors
 /// Morph weights out of proportion to the file: a mesh of many nodes in many expressions.

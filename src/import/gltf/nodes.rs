@@ -8,7 +8,7 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 use serde_json::Value;
 
 use crate::import::gltf::accessor::Integers;
-use crate::import::gltf::document::{Document, Mesh, Node, Skin as FileSkin};
+use crate::import::gltf::document::{GltfDocument, Mesh, Node, Skin as FileSkin};
 use crate::import::gltf::reader::Reader;
 use crate::import::{FileError, JsonPath};
 use crate::model::{HumanBone, Joint, SkeletonId, Skin, Transform, is_usable};
@@ -42,7 +42,7 @@ impl Hierarchy {
     ///
     /// # Errors
     /// A child that does not exist, a node with two parents, and a cycle.
-    pub fn new(document: &Document) -> Result<Self, FileError> {
+    pub fn new(document: &GltfDocument) -> Result<Self, FileError> {
         let count = document.nodes.len();
         // The parent of each node, and the position of the node among the children of the parent.
         let mut parents: Vec<Option<(usize, usize)>> = vec![None; count];
@@ -72,12 +72,12 @@ impl Hierarchy {
     }
 
     /// Gives another joint, above its own, to each node of which animations drive the translation alone and whose
-    /// matrix has shear, which no rotation and scale can stand for: the translation is that of the new joint, the rest
-    /// of the matrix stays that of its own. In the object model of glTF, a pointer to the translation of a node with a
+    /// matrix has shear, which no rotation and scale can stand for: the translation belongs to the new joint, the rest
+    /// of the matrix stays its own. In the object model of glTF, a pointer to the translation of a node with a
     /// matrix is one to the last column.
     ///
-    /// Returns the new index of each joint, and that of its translation; nothing if no node gets a joint.
-    pub(super) fn split(&mut self, document: &Document, moved: &[Moved]) -> Vec<[usize; 2]> {
+    /// Returns the new index of each joint, and the joint of its translation; nothing if no node gets a joint.
+    pub(super) fn split(&mut self, document: &GltfDocument, moved: &[Moved]) -> Vec<[usize; 2]> {
         let is_split = |&node: &usize| {
             let moved = moved.get(node).copied().unwrap_or_default();
             let matrix = document.nodes.get(node).and_then(|node| node.matrix.as_ref());
@@ -149,7 +149,7 @@ impl Hierarchy {
 
 /// The nodes depth first from each root, children in the order of the file. Nodes that no root leads to are in or below
 /// a cycle.
-fn preorder(document: &Document, parents: &[Option<(usize, usize)>]) -> Result<Vec<usize>, FileError> {
+fn preorder(document: &GltfDocument, parents: &[Option<(usize, usize)>]) -> Result<Vec<usize>, FileError> {
     let mut order = Vec::with_capacity(parents.len());
     let mut found = vec![false; parents.len()];
     let mut stack = Vec::new();
@@ -247,7 +247,7 @@ pub(super) fn affine(matrix: &[f64; 16], path: &dyn fmt::Display, reader: &mut R
     DAffine3 { matrix3: DMat3::from_cols_array(&[a, b, c, d, e, f, g, h, i]), translation: DVec3::new(x, y, z) }
 }
 
-/// The rest weights of a node, one per morph target: those of the node, else those of its mesh, else zeros.
+/// The rest weights of a node, one per morph target: of the node, else of its mesh, else zeros.
 fn weights(index: usize, node: &Node, target_counts: &[usize], reader: &mut Reader) -> Result<Vec<f64>, FileError> {
     let node_path = JsonPath::top("nodes", index);
     let path = node_path.field("mesh");
@@ -317,17 +317,18 @@ fn inverse_bind(index: usize, skin: &FileSkin, reader: &mut Reader) -> Result<Ve
     Ok(matrices)
 }
 
-// Humanoid bones of VRM: those of a model of VRM 1.0 (`VRMC_vrm`) or 0.x (`VRM`), and those of an animation
+// Humanoid bones of VRM: bones of a model of VRM 1.0 (`VRMC_vrm`) or 0.x (`VRM`), and bones of an animation
 // (`VRMC_vrm_animation`).
 //
 // Sources: <https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm-1.0/humanoid.md>,
 // <https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm_animation-1.0/README.md> and
 // <https://github.com/vrm-c/vrm-specification/blob/master/specification/0.0/schema/vrm.humanoid.bone.schema.json>. The
 // first two have an object `humanoid.humanBones` of roles, each with the index of its `node`. VRM 0.x has an array of
-// objects with a `bone` and its `node`. Its roles are those of VRM 1.0 but for two joints of the thumb.
+// objects with a `bone` and its `node`. Its roles are the roles of VRM 1.0 but for two joints of the thumb.
 
 /// The humanoid bones of a document, with the roles of VRM 1.0. `joints` has the joint of each node. An error is a
-/// warning. The bones of VRM 0.x count only in a file without those of VRM 1.0: some files have both, for old readers.
+/// warning. The bones of VRM 0.x count only in a file without expressions of VRM 1.0: some files have both, for old
+/// readers.
 pub(super) fn read_human_bones(reader: &mut Reader, joints: &[usize]) -> Vec<HumanBone> {
     let Some(extensions) = &reader.document.extensions else { return Vec::new() };
     let mut bones = HumanBones { joints, found: Vec::new(), taken: HashSet::new(), roles: HashSet::new() };

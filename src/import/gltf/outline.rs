@@ -87,7 +87,7 @@ impl Outline {
         let text = parse::text(text, &mut Vec::new())?;
         // Of an error, the importer knows more.
         let document: DocumentOutline =
-            json::parse_text(&text).or_else(|error| super::Document::parse(&text).and(Err(error)))?;
+            json::parse_text(&text).or_else(|error| super::GltfDocument::parse(&text).and(Err(error)))?;
         let mut known = HashSet::new();
         let uris = document.buffers.iter().filter_map(|buffer| buffer.uri.as_deref());
         let paths = uris.filter(|uri| !files::is_data_uri(uri)).filter_map(files::decode_uri_path);

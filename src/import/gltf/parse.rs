@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::document::{AssetInfo, Document};
+use super::document::{AssetInfo, GltfDocument};
 use crate::import::{FileError, Warning, json};
 
-impl<'a> Document<'a> {
+impl<'a> GltfDocument<'a> {
     /// Parses a document. An error has the JSON path at which the parser stopped.
     pub fn parse(text: &'a str) -> Result<Self, FileError> {
         // The fields of glTF 1.0 have other types. Its version says more than the first of them.

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::document::{Buffer, BufferView, Compression, Document};
+use super::document::{Buffer, BufferView, Compression, GltfDocument};
 use super::files::{self, FileKey, Files};
 use super::meshopt;
 use crate::import::memory_budget::MemoryBudget;
@@ -23,7 +23,7 @@ pub type Bytes<'a> = Rc<Cow<'a, [u8]>>;
 /// Reads the data of a document. Loads a buffer and decompresses a view on the first request.
 pub struct Reader<'a> {
     /// The document.
-    pub document: &'a Document<'a>,
+    pub document: &'a GltfDocument<'a>,
     /// The errors that were repaired or passed over.
     pub warnings: Vec<Warning>,
     /// The bytes of the buffers without a URI, by buffer.
@@ -38,19 +38,19 @@ pub struct Reader<'a> {
 }
 
 /// The bytes of a buffer view.
-pub struct View<'a> {
+pub struct ViewBytes<'a> {
     bytes: Bytes<'a>,
     range: Range<usize>,
     pub stride: Option<u64>,
 }
 
-impl View<'_> {
+impl ViewBytes<'_> {
     pub fn bytes(&self) -> &[u8] {
         self.bytes.get(self.range.clone()).unwrap_or_default()
     }
 }
 
-impl<'a> View<'a> {
+impl<'a> ViewBytes<'a> {
     /// The bytes of the whole buffer of the view. For a compressed view, the bytes of the view alone.
     pub fn of_buffer(&self) -> Bytes<'a> {
         self.bytes.clone()
@@ -60,7 +60,7 @@ impl<'a> View<'a> {
 impl<'a> Reader<'a> {
     /// A reader of a document. `given` holds the bytes of the buffers without a URI, the binary chunk of a GLB file
     /// first. `size` is the number of bytes of the file. `files` has the external buffers.
-    pub fn new(document: &'a Document<'a>, given: Vec<&'a [u8]>, files: Files<'a>, size: usize) -> Self {
+    pub fn new(document: &'a GltfDocument<'a>, given: Vec<&'a [u8]>, files: Files<'a>, size: usize) -> Self {
         let (buffers, views) = (document.buffers.len(), document.buffer_views.len());
         Self {
             document,
@@ -94,7 +94,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The bytes of a buffer view, decompressed if necessary. `path` is the place of the index.
-    pub fn view(&mut self, index: usize, path: &JsonPath) -> Result<View<'a>, FileError> {
+    pub fn view(&mut self, index: usize, path: &JsonPath) -> Result<ViewBytes<'a>, FileError> {
         let document = self.document;
         let count = document.buffer_views.len();
         let view =
@@ -108,7 +108,7 @@ impl<'a> Reader<'a> {
             }
             None => self.slice(view.buffer, view.byte_offset, view.byte_length, &path)?,
         };
-        Ok(View { bytes, range, stride: stride(view) })
+        Ok(ViewBytes { bytes, range, stride: stride(view) })
     }
 
     fn decompress(&mut self, index: usize, from: &Compression, path: &JsonPath) -> Result<Bytes<'a>, FileError> {

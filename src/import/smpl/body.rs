@@ -1,11 +1,11 @@
 //! The bodies SMPL, SMPL-H and SMPL-X: names, tree and rest positions of their joints.
 //!
-//! The names and the tree are those of `smplx/joint_names.py` of <https://github.com/vchoutas/smplx>, in the order of
+//! The names and the tree come from `smplx/joint_names.py` of <https://github.com/vchoutas/smplx>, in the order of
 //! the numbers of a pose. The bodies rest with the arms to the sides, the feet down -Y and the face to +Z, and no joint
 //! is rotated. They share the first 22 joints.
 //!
 //! Where the joints rest, a model file says. Such files have licences of their own, so that the positions here are
-//! those of an adult of 1.7 m by other figures: the lengths of limbs as shares of the stature (Drillis and Contini,
+//! an adult of 1.7 m by other figures: the lengths of limbs as shares of the stature (Drillis and Contini,
 //! "Body Segment Parameters", 1966; in Winter, "Biomechanics and Motor Control of Human Movement", figure 4.1), the
 //! others by eye.
 
@@ -222,8 +222,8 @@ pub(crate) struct BodyAtRest {
     pub positions: Vec<DVec3>,
     /// The length in the skeleton of a metre in that adult. 1 for a skeleton whose legs have no length.
     pub metre: f64,
-    /// The rest position of the pelvis relative to the origin of the models, in the unit of the skeleton: that of the
-    /// skeleton, or that of an adult if the origin of the skeleton is another one, as between the feet.
+    /// The rest position of the pelvis relative to the origin of the models, in the unit of the skeleton: of the
+    /// skeleton, or of an adult if the origin of the skeleton is another one, as between the feet.
     pub origin: DVec3,
 }
 

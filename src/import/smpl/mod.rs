@@ -8,13 +8,13 @@
 //!
 //! The joints have the names and the tree of the models. Their rest positions depend on a shape, which only a model
 //! file gives: as [`Proportions`], which are passed to the import of motions, and which the `betas` of a motion change.
-//! A motion may have its rest positions, `J`, itself, as those that `posse bake` writes. Otherwise the positions are
-//! those of an adult (`body`), with a warning. Rotations are exact in any case. Those of fingers are relative to the
-//! flat hand (`flat_hand_mean` of the package `smplx`), as in AMASS.
+//! A motion may have its rest positions, `J`, itself, as the files that `posse bake` writes. Otherwise the positions
+//! are the positions of an adult (`body`), with a warning. Rotations are exact in any case. Rotations of fingers are
+//! relative to the flat hand (`flat_hand_mean` of the package `smplx`), as in AMASS.
 //!
-//! The world is that of the file. At rest, the bodies stand along +Y and look to +Z; the worlds of AMASS have +Z up,
-//! and the rotation of the pelvis stands the body up in them. The pelvis is at `trans` plus its rest position, which is
-//! not rotated, as in the models. Between frames, rotations follow slerp, and translations a line.
+//! The world is the world of the file. At rest, the bodies stand along +Y and look to +Z; the worlds of AMASS have +Z
+//! up, and the rotation of the pelvis stands the body up in them. The pelvis is at `trans` plus its rest position,
+//! which is not rotated, as in the models. Between frames, rotations follow slerp, and translations a line.
 //!
 //! The stages, in order: `zip` finds the members, `npy` reads an array, `motion` makes keys of the arrays, `body` has
 //! the joints, and `proportions` says where they rest.
@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 
 use glam::DVec3;
 
-use self::motion::{Members, Motion};
+use self::motion::{Members, SmplMotion};
 use self::zip::Directory;
 use super::memory_budget::MemoryBudget;
 use super::{FileError, Warning};
@@ -45,7 +45,7 @@ use crate::model::{ClipId, Library, Skeleton, SkeletonId, is_usable};
 pub struct Asset {
     /// The name of the file, as the caller gave it.
     pub file: PathBuf,
-    /// The body that the joints are those of.
+    /// The body that has the joints.
     pub model: BodyModel,
     /// The skeleton.
     pub skeleton: SkeletonId,
@@ -62,9 +62,10 @@ pub struct Asset {
 /// What a file does not say itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct LoadOptions<'a> {
-    /// Where the joints rest. By default, the positions `J` of the file, or else those of an adult, with a warning.
+    /// Where the joints rest. By default, the positions `J` of the file, or else the positions of an adult, with a
+    /// warning.
     pub rest: Option<&'a Proportions>,
-    /// Frames per second, for a file whose rate is missing or wrong: above 0. By default those of the file.
+    /// Frames per second, for a file whose rate is missing or wrong: above 0. By default the rate of the file.
     pub fps: Option<f64>,
 }
 
@@ -83,7 +84,7 @@ impl LoadOptions<'_> {
 /// Reads a `.npz` file into a library: a motion, or a model file.
 ///
 /// # Errors
-/// [`Error::Io`] if the file cannot be read, and those of [`from_slice`].
+/// [`Error::Io`] if the file cannot be read, and the errors of [`from_slice`].
 pub fn load(library: &mut Library, file: impl AsRef<Path>, options: &LoadOptions) -> Result<Asset, Error> {
     let file = file.as_ref();
     let bytes = std::fs::read(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })?;
@@ -141,7 +142,7 @@ fn read(library: &mut Library, name: &Path, bytes: &[u8], options: &LoadOptions)
         let (file, warnings) = (name.to_path_buf(), Vec::new());
         return Ok(Asset { file, model, skeleton, clip: None, frames: 0, fps: motion::DEFAULT_RATE, warnings });
     }
-    let mut motion = Motion::read(&mut members, options.fps)?;
+    let mut motion = SmplMotion::read(&mut members, options.fps)?;
     let mut warnings = std::mem::take(&mut motion.warnings);
     let positions = match options.rest {
         Some(rest) => {
@@ -178,7 +179,7 @@ fn read(library: &mut Library, name: &Path, bytes: &[u8], options: &LoadOptions)
     let origin = positions.first().copied().unwrap_or_default().to_array();
     let clip = motion.clip(origin, skeleton, stem, &mut members.budget)?;
     let clip = library.add_clip(clip).map_err(|error| FileError::new("poses", error.to_string()))?;
-    let Motion { model, frames, fps, .. } = motion;
+    let SmplMotion { model, frames, fps, .. } = motion;
     let file = name.to_path_buf();
     Ok(Asset { file, model, skeleton, clip: Some(clip), frames: frames as u64, fps, warnings })
 }

@@ -1,8 +1,8 @@
 //! The numbers of a motion: rotation vectors per joint and frame, translations, and the frame rate.
 //!
-//! The spellings of the members are those that public data sets and loaders have: AMASS in its releases for SMPL-H
+//! The spellings of the members come from public data sets and loaders: AMASS in its releases for SMPL-H
 //! (`poses`, `mocap_framerate`) and SMPL-X (`root_orient`, `pose_body`, `mocap_frame_rate`), the arguments of the
-//! package `smplx` (`global_orient`, `body_pose`, `transl`), and those of GRAB, AIST++, BEDLAM, GMR and PHC.
+//! package `smplx` (`global_orient`, `body_pose`, `transl`), GRAB, AIST++, BEDLAM, GMR and PHC.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ const RATE: &[&str] = &["mocap_framerate", "mocap_frame_rate", "mocap_fps", "fps
 
 /// The divisor of `smpl_trans` in AIST++, whose scenes have another scale than the bodies.
 const SCALING: &[&str] = &["smpl_scaling"];
-/// The shape of the subject, or that of each frame.
+/// The shape of the subject, or of each frame.
 pub(super) const BETAS: &[&str] = &["betas", "beta"];
 
 /// The rate of a motion that states none.
@@ -63,7 +63,7 @@ impl<'a> Members<'a> {
         Ok(Self { bytes, directory, budget })
     }
 
-    /// Returns true if a member tells the pose of a body. The rotation of a root alone may be that of a hand (MANO) or
+    /// Returns true if a member tells the pose of a body. The rotation of a root alone may belong to a hand (MANO) or
     /// of a thing.
     pub fn have_motion(directory: &Directory) -> bool {
         [POSES, BODY].into_iter().any(|names| name_of(directory, names).is_some())
@@ -83,7 +83,7 @@ fn name_of(directory: &Directory, names: &[&str]) -> Option<String> {
 }
 
 /// Rotation vectors of consecutive joints.
-struct Part<'a> {
+struct JointRotations<'a> {
     array: Array<'a>,
     /// The first joint, and the number of joints.
     first: usize,
@@ -91,19 +91,19 @@ struct Part<'a> {
 }
 
 /// A motion, before its clip is made.
-pub(super) struct Motion<'a> {
+pub(super) struct SmplMotion<'a> {
     pub model: BodyModel,
     pub frames: usize,
     /// Frames per second, above 0.
     pub fps: f64,
-    parts: Vec<Part<'a>>,
+    parts: Vec<JointRotations<'a>>,
     translation: Option<Array<'a>>,
     /// The divisor of translations.
     scaling: f64,
     pub warnings: Vec<Warning>,
 }
 
-impl<'a> Motion<'a> {
+impl<'a> SmplMotion<'a> {
     /// Reads the arrays of a motion. `fps` takes the place of the rate of the file.
     pub fn read(members: &mut Members<'a>, fps: Option<f64>) -> Result<Self, FileError> {
         let mut warnings = Vec::new();
@@ -147,7 +147,7 @@ impl<'a> Motion<'a> {
         self.frames.min(array.rows()[0])
     }
 
-    /// The bytes of memory of the keys: those of rotations, of the translation and of times.
+    /// The bytes of memory of the keys: of rotations, of the translation and of times.
     fn key_bytes(&self) -> u64 {
         let rotations = self.parts.iter().map(|part| (4 * part.count, self.keys(&part.array)));
         let translation = self.translation.iter().map(|array| (3, self.keys(array)));
@@ -211,24 +211,24 @@ impl<'a> Motion<'a> {
 }
 
 /// The rotations of all joints in one array, with fingers and a face of their own if it has none. A root of its own
-/// stands before those of the other joints.
+/// stands before the other joints.
 fn whole<'a>(
     members: &mut Members<'a>,
     poses: Array<'a>,
     warnings: &mut Vec<Warning>,
-) -> Result<(BodyModel, Vec<Part<'a>>), FileError> {
+) -> Result<(BodyModel, Vec<JointRotations<'a>>), FileError> {
     let [_, width] = poses.rows();
     let joints = width / 3;
     if width.is_multiple_of(3)
         && let Some(model) = BodyModel::of_count(joints)
     {
-        return with_details(members, model, vec![Part { array: poses, first: 0, count: joints }], warnings);
+        return with_details(members, model, vec![JointRotations { array: poses, first: 0, count: joints }], warnings);
     }
     let root = members.array(ROOT)?.filter(|root| root.rows()[1] == 3);
     match (root, BodyModel::of_count(joints + 1)) {
         (Some(root), Some(model)) if width.is_multiple_of(3) => {
-            let root = Part { array: root, first: 0, count: 1 };
-            with_details(members, model, vec![root, Part { array: poses, first: 1, count: joints }], warnings)
+            let root = JointRotations { array: root, first: 0, count: 1 };
+            with_details(members, model, vec![root, JointRotations { array: poses, first: 1, count: joints }], warnings)
         }
         _ => {
             let is_matrices = width.is_multiple_of(9) && BodyModel::of_count(width / 9).is_some();
@@ -246,7 +246,10 @@ fn whole<'a>(
 }
 
 /// The rotations of the parts of a body in arrays of their own.
-fn pieces<'a>(members: &mut Members<'a>, warnings: &mut Vec<Warning>) -> Result<(BodyModel, Vec<Part<'a>>), FileError> {
+fn pieces<'a>(
+    members: &mut Members<'a>,
+    warnings: &mut Vec<Warning>,
+) -> Result<(BodyModel, Vec<JointRotations<'a>>), FileError> {
     let root = members.array(ROOT)?;
     let body = members.array(BODY)?;
     if root.is_none() {
@@ -269,10 +272,10 @@ fn pieces<'a>(members: &mut Members<'a>, warnings: &mut Vec<Warning>) -> Result<
 }
 
 /// Rotations of consecutive joints, of one of these counts.
-fn part<'a>(array: Array<'a>, first: usize, counts: &[usize]) -> Result<Part<'a>, FileError> {
+fn part<'a>(array: Array<'a>, first: usize, counts: &[usize]) -> Result<JointRotations<'a>, FileError> {
     let [_, width] = array.rows();
     match counts.iter().find(|&&count| 3 * count == width) {
-        Some(&count) => Ok(Part { array, first, count }),
+        Some(&count) => Ok(JointRotations { array, first, count }),
         None => {
             let expected = counts.iter().map(|count| (3 * count).to_string()).collect::<Vec<_>>().join(" or ");
             let reason = format!("its shape is {:?}; expected {expected} numbers per frame", array.shape());
@@ -286,9 +289,9 @@ fn part<'a>(array: Array<'a>, first: usize, counts: &[usize]) -> Result<Part<'a>
 fn with_details<'a>(
     members: &mut Members<'a>,
     model: BodyModel,
-    mut parts: Vec<Part<'a>>,
+    mut parts: Vec<JointRotations<'a>>,
     warnings: &mut Vec<Warning>,
-) -> Result<(BodyModel, Vec<Part<'a>>), FileError> {
+) -> Result<(BodyModel, Vec<JointRotations<'a>>), FileError> {
     if !matches!(model, BodyModel::Body | BodyModel::Smpl) {
         return Ok((model, parts));
     }
@@ -314,7 +317,7 @@ fn with_details<'a>(
 /// The fingers and the face of a body. An array that cannot be used is left out with a warning.
 struct Details<'m, 'a> {
     members: &'m mut Members<'a>,
-    parts: Vec<Part<'a>>,
+    parts: Vec<JointRotations<'a>>,
     warnings: &'m mut Vec<Warning>,
 }
 
@@ -326,7 +329,7 @@ impl Details<'_, '_> {
             Ok(Some(array)) => {
                 let [_, width] = array.rows();
                 if width == 3 * count {
-                    self.parts.push(Part { array, first, count });
+                    self.parts.push(JointRotations { array, first, count });
                     return Ok(true);
                 }
                 // Of hands, these may be coefficients of principal components, which only a model file explains.
@@ -340,7 +343,7 @@ impl Details<'_, '_> {
         Ok(false)
     }
 
-    /// Adds the rotations of joints of both sides, in one array or two. `names` has those of both, the left and the
+    /// Adds the rotations of joints of both sides, in one array or two. `names` has the names of both, the left and the
     /// right side, `count` the joints of a side.
     fn add_sides(
         &mut self,

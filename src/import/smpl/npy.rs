@@ -152,7 +152,7 @@ impl NumberType {
 
     /// The number at the beginning of bytes; 0 if they are too few.
     fn read(self, bytes: &[u8]) -> f64 {
-        // The bytes in the order of little-endian numbers, without those that are missing.
+        // The bytes in the order of little-endian numbers, without missing ones.
         let mut number = [0; 8];
         let (Some(to), Some(from)) = (number.get_mut(..self.bytes), bytes.get(..self.bytes)) else { return 0.0 };
         to.copy_from_slice(from);

@@ -18,7 +18,7 @@ use crate::import::memory_budget::MemoryBudget;
 use crate::import::{FileError, Warning};
 use crate::model::{Skeleton, is_usable};
 
-/// Where the joints of bodies rest: that of a model file, or that of a skeleton.
+/// Where the joints of bodies rest: by a model file, or by a skeleton.
 ///
 /// A model file has the mean shape of a body, and most have the directions in which `betas` change it. The joints of a
 /// skeleton are the same for all subjects.
@@ -44,22 +44,22 @@ const MAX_BETAS: usize = 300;
 const FEW_BETAS: usize = 10;
 
 impl Proportions {
-    /// Those of a skeleton with the joints of the bodies, by their names in the models or in their FBX files. It stands
-    /// with its feet down -Y, its left arm along +X, and looks to +Z, in metres or centimetres.
+    /// The proportions of a skeleton with the joints of the bodies, by their names in the models or in their FBX files.
+    /// It stands with its feet down -Y, its left arm along +X, and looks to +Z, in metres or centimetres.
     ///
     /// The translations of motions are relative to the origin of the models, which is in the chest. A skeleton whose
     /// pelvis rests more than half a metre from its origin, which may be between the feet, is moved: its pelvis rests
-    /// where that of an adult does.
+    /// where an adult does.
     pub fn of_skeleton(skeleton: Skeleton) -> Self {
         Self { skeleton, shapes: Err("a skeleton has one shape; a model file has those of all betas".into()) }
     }
 
-    /// Those of the bytes of a model file: an `.npz` file with the rest positions `J` (also `J_template`), or with
-    /// `J_regressor` and `v_template`, whose product they are. Betas change them if it has `J_shapedirs`, or
+    /// The proportions of the bytes of a model file: an `.npz` file with the rest positions `J` (also `J_template`), or
+    /// with `J_regressor` and `v_template`, whose product they are. Betas change them if it has `J_shapedirs`, or
     /// `J_regressor` and `shapedirs`. `name` is the name of the file in errors; it is not opened.
     ///
     /// # Errors
-    /// [`Error::Import`] with the name of an array, if the file has no rest positions, or not those of a body.
+    /// [`Error::Import`] with the name of an array, if the file has no rest positions, or not the positions of a body.
     pub fn from_slice(name: &Path, bytes: &[u8]) -> Result<Self, Error> {
         Self::read(bytes).map_err(|error| error.in_file(name))
     }
@@ -107,7 +107,8 @@ impl Proportions {
         Ok((positions, warnings))
     }
 
-    /// Moves joints of the mean shape to those of betas: `J_template + J_shapedirs . betas`. Returns what was left out.
+    /// Moves joints of the mean shape to the shape of betas: `J_template + J_shapedirs . betas`. Returns what was left
+    /// out.
     fn change_shape(
         &self,
         model: BodyModel,
@@ -164,7 +165,7 @@ fn not_used(reason: &str) -> String {
 const CENTIMETRES: f64 = 20.0;
 
 impl BodyModel {
-    /// True if the betas of two bodies mean the same shapes: SMPL-H has those of SMPL.
+    /// True if the betas of two bodies mean the same shapes: SMPL-H has the shapes of SMPL.
     fn shares_shapes_with(self, other: Self) -> bool {
         [self, other].contains(&Self::Body) || (self == Self::SmplX) == (other == Self::SmplX)
     }

@@ -24,7 +24,7 @@ constants! {
     /// The divisors `n (2 n + 1)` of the same terms.
     pub const QUAT_SINE_DIVISORS: [f32; 8] = [3.0, 10.0, 21.0, 36.0, 55.0, 78.0, 105.0, 136.0];
     /// The cosine of the angle between two quaternions above which four terms of the series are off by at most 2e-9.
-    /// The angle is 19 degrees, and that of the rotations 38.
+    /// The angle is 19 degrees, and the angle of the rotations 38.
     pub const QUAT_SHORT_ARC: f32 = 0.945;
 
     /// The largest fraction that is eased: the largest `f32` below 1.
@@ -160,7 +160,7 @@ constants! {
     pub const QUANTIZED_PLACE_BITS: u32 = 20;
     /// The lowest bit of the form in [`QuantizedColumn::place`].
     pub const QUANTIZED_FORM: u32 = 20;
-    /// Form of keys with numbers that are the value. The next four forms are those of unit quaternions without
+    /// Form of keys with numbers that are the value. The next four forms are for unit quaternions without
     /// component 0, 1, 2 or 3.
     pub const QUANTIZED_NUMBERS: u32 = 0;
     /// Form of keys with numbers that are a quaternion, which is then normalised.
@@ -307,7 +307,7 @@ record! {
     ChannelGroup in words {
         /// The channels with an entry.
         entries: u32,
-        /// The channels with one constant value, that of the rest pose. Channels without a bit are at rest.
+        /// The channels with one constant value, the value of the rest pose. Channels without a bit are at rest.
         constants: u32,
         /// The offset of the first entry in the words.
         first: u32,
@@ -373,7 +373,7 @@ record! {
         /// The offset of the channels in the words: all joints' translations, then rotations, then scales. If `compact`
         /// is set, the offset of [`CompactChannels`] with the same channels.
         channels: u32,
-        /// The offset of the value channels in the words: those of morph weights, then those of properties.
+        /// The offset of the value channels in the words: channels of morph weights, then of properties.
         value_channels: u32,
         /// The number of value channels of morph weights.
         weight_channel_count: u32,
@@ -388,7 +388,7 @@ record! {
         events: u32,
         /// The offset of the root motion record in the words. `NONE`: no root motion.
         root: u32,
-        /// 1 if the channels of joints are compact, as those of clips with quantized keys; otherwise 0.
+        /// 1 if the channels of joints are compact, as in clips with quantized keys; otherwise 0.
         compact: u32,
     }
 }

@@ -50,7 +50,7 @@ constants! {
     pub const CLOCK_NEAR_BITS: u32 = 10;
     /// Bit of [`DriveRecord::kind`]: the time follows from a parameter that counts cycles.
     pub const DRIVE_PHASE: u32 = 1;
-    /// Bit of [`DriveRecord::kind`]: the time follows from that of an earlier layer.
+    /// Bit of [`DriveRecord::kind`]: the time follows from the time of an earlier layer.
     pub const DRIVE_SYNCED: u32 = 2;
     /// Bit of [`DriveRecord::kind`]: the weight follows from a parameter by knots.
     pub const DRIVE_KNOTS: u32 = 4;
@@ -350,7 +350,8 @@ record! {
 record! {
     /// A blend space, in the words: a grid over its triangles, which follow the record.
     ///
-    /// A cell is a range of a list of indices of triangles: those that may contain a position in the cell, in order.
+    /// A cell is a range of a list of indices of triangles: the triangles that may contain a position in the cell, in
+    /// order.
     SpaceRecord in words {
         /// The number of triangles.
         triangle_count: u32,
@@ -496,7 +497,7 @@ record! {
         start_low: u32,
         /// The start tick, upper half.
         start_high: u32,
-        /// The rate of the decay per second: of an inertial transition twice, of a dead one once the natural logarithm
+        /// The rate of the decay per second: in inertialization twice, in dead blending once the natural logarithm
         /// of 2 over the half-life.
         rate: f32,
         /// The length in seconds.

@@ -137,7 +137,7 @@ impl Numbering {
     /// them than joints.
     const MESH: &str = "Object";
 
-    /// Running numbers are those of three quarters of the names or more, of which three quarters or more are different
+    /// Running numbers stand in three quarters of the names or more, of which three quarters or more are different
     /// numbers, and as many different names without them. `spine_01` beside `arm_01`, and `bone_01` to `bone_40`, have
     /// other numbers.
     pub fn of(skeleton: &Skeleton) -> Self {

@@ -13,7 +13,7 @@
 //!
 //! **The trunk.** Skeletons have one to five joints between hips and neck. Roles are given by position and not by name:
 //! the only one is `spine`; of two, the upper one is `chest`; of three and more, the lowest is `spine`, the highest
-//! `upperChest` and that in the middle `chest`. Others have no role. The pairs of two trunks are those of
+//! `upperChest` and the one in the middle `chest`. Others have no role. The pairs of two trunks are the pairs of
 //! [`trunk_partners`].
 
 mod human;
@@ -163,7 +163,7 @@ impl Roles {
                 added.insert(joint);
             }
         }
-        // A role can contradict that of a joint below it, too. What still does after a few rounds is hopeless.
+        // A role can contradict the role of a joint below it, too. What still does after a few rounds is hopeless.
         for _ in 0..MAX_ROUNDS {
             let places = places(skeleton, &self.of_joint);
             let wrong = places.iter().enumerate().filter_map(|(joint, place)| match place {
@@ -248,7 +248,7 @@ impl JointNames {
     }
 }
 
-/// How a name is compared with those of a table.
+/// How a name is compared with the names of a table.
 #[derive(Clone, Copy, PartialEq)]
 enum NameMatch {
     /// [`normalized`].
@@ -338,10 +338,10 @@ const TRUNK_NAME: &str = "trunk ";
 
 /// The partners of the roles of two trunks: pairs of a role of the source and one of the target.
 ///
-/// The joint that carries arms and neck must end as that of the source does, and so must the lowest one. So the lowest
-/// is paired with the lowest and the highest with the highest, and, of three, the middle with the middle. A source with
-/// a single joint bends at the waist: it drives the lowest joint of the target, and those above follow. A target with a
-/// single joint gets the highest of the source, which has the bend of all.
+/// The joint that carries arms and neck must end as the trunk of the source does, and so must the lowest one. So the
+/// lowest is paired with the lowest and the highest with the highest, and, of three, the middle with the middle. A
+/// source with a single joint bends at the waist: it drives the lowest joint of the target, and those above follow. A
+/// target with a single joint gets the highest of the source, which has the bend of all.
 ///
 /// There is an exception. If both skeletons have the same convention and the source has fewer joints, equal roles are
 /// partners: the joints above follow, so that arms and neck are right, too.

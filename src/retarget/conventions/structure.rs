@@ -10,8 +10,8 @@
 //!    follows is hand or foot.
 //! 2. The two pairs of limbs with the longest segments are legs and arms. If a third pair is nearly as long as the
 //!    arms, as in a coat, the shape is not clear.
-//! 3. The hips are the joint above both pairs. The pair that leaves a joint above that of the other pair is the legs;
-//!    if neither does, the longer pair.
+//! 3. The hips are the joint above both pairs. The pair that leaves a joint above the joint of the other pair is the
+//!    legs; if neither does, the longer pair.
 //! 4. The trunk is the path from the hips to the joint of the arms. Neck and head are the longest path that leaves that
 //!    joint besides the arms.
 //! 5. Left and right follow from roles that are known, or else from words in names, or else from the front, which is
@@ -72,7 +72,7 @@ pub(super) fn roles(skeleton: &Skeleton, is_joint: &[bool], known: &[Option<Stri
     if is_joint.len() > MAX_JOINTS {
         return Vec::new();
     }
-    let shape = Shape::new(skeleton, is_joint);
+    let shape = JointTree::new(skeleton, is_joint);
     let Some(found) = shape.body().and_then(|body| body.roles(&shape, known)) else { return Vec::new() };
     let holder = |role: &str| known.iter().position(|known| known.as_deref() == Some(role));
     let is_limb = |role: &str| role.starts_with("left") || role.starts_with("right");
@@ -91,7 +91,7 @@ pub(super) fn roles(skeleton: &Skeleton, is_joint: &[bool], known: &[Option<Stri
 }
 
 /// The tree of the joints of a skeleton with its lengths.
-struct Shape<'a> {
+struct JointTree<'a> {
     skeleton: &'a Skeleton,
     numbering: Numbering,
     parents: Vec<Option<usize>>,
@@ -104,10 +104,10 @@ struct Shape<'a> {
 
 /// The path down from a child of a joint, and its two long segments.
 #[derive(Clone)]
-struct Chain {
+struct LimbPath {
     /// The child.
     root: usize,
-    /// The joints of the path but for those that it steps over.
+    /// The joints of the path but for joints that it steps over.
     joints: Vec<usize>,
     /// The index of the joint of the upper segment.
     upper: usize,
@@ -118,19 +118,19 @@ struct Chain {
 struct LimbPair {
     /// The joint that they leave.
     parent: usize,
-    limbs: [Chain; 2],
+    limbs: [LimbPath; 2],
     /// The length of the two long segments.
     length: f64,
 }
 
 /// The parts of a human.
-struct Body {
+struct HumanParts {
     hips: usize,
     legs: LimbPair,
     arms: LimbPair,
 }
 
-impl<'a> Shape<'a> {
+impl<'a> JointTree<'a> {
     fn new(skeleton: &'a Skeleton, is_joint: &[bool]) -> Self {
         let count = is_joint.len();
         let places = model_matrices(skeleton, &Values::at_rest(skeleton).local);
@@ -193,7 +193,7 @@ impl<'a> Shape<'a> {
     }
 
     /// The path down from a child of a joint, with its two long segments.
-    fn chain(&self, parent: usize, child: usize) -> Option<Chain> {
+    fn chain(&self, parent: usize, child: usize) -> Option<LimbPath> {
         let least = NO_STEP * (self.reach[child] + self.step(child));
         let mut joints: Vec<usize> = Vec::new();
         let mut next = Some(child);
@@ -219,7 +219,7 @@ impl<'a> Shape<'a> {
         let starts = 0..lengths.len().saturating_sub(1).min(MAX_BEFORE);
         let upper =
             starts.filter(is_even).max_by(|&one, &other| sum(one).total_cmp(&sum(other)).then(other.cmp(&one)))?;
-        Some(Chain { root: child, joints, upper })
+        Some(LimbPath { root: child, joints, upper })
     }
 
     fn distance(&self, one: usize, other: usize) -> f64 {
@@ -227,7 +227,7 @@ impl<'a> Shape<'a> {
     }
 
     /// The length of the two long segments of a limb.
-    fn length(&self, chain: &Chain) -> f64 {
+    fn length(&self, chain: &LimbPath) -> f64 {
         let [upper, lower, end] = [0, 1, 2].map(|index| chain.joints[chain.upper + index]);
         self.distance(upper, lower) + self.distance(lower, end)
     }
@@ -241,7 +241,7 @@ impl<'a> Shape<'a> {
                 continue;
             }
             let chains = children.iter().take(MAX_CHILDREN).filter_map(|&child| self.chain(parent, child));
-            let chains: Vec<Chain> = chains.collect();
+            let chains: Vec<LimbPath> = chains.collect();
             for (index, one) in chains.iter().enumerate() {
                 for other in &chains[index + 1..] {
                     if self.are_mirrored(parent, one, other) {
@@ -264,9 +264,9 @@ impl<'a> Shape<'a> {
     }
 
     /// True if two limbs begin in different places and have equal segments up to their ends.
-    fn are_mirrored(&self, parent: usize, one: &Chain, other: &Chain) -> bool {
+    fn are_mirrored(&self, parent: usize, one: &LimbPath, other: &LimbPath) -> bool {
         let noise = MIRROR_NOISE * self.length(one).max(self.length(other));
-        let lengths = |chain: &Chain| -> Vec<f64> {
+        let lengths = |chain: &LimbPath| -> Vec<f64> {
             let joints = std::iter::once(&parent).chain(&chain.joints[..chain.upper + 3]);
             let joints: Vec<usize> = joints.copied().collect();
             joints.windows(2).map(|pair| self.distance(pair[0], pair[1])).collect()
@@ -281,7 +281,7 @@ impl<'a> Shape<'a> {
     }
 
     /// Legs and arms, if the shape is clear.
-    fn body(&self) -> Option<Body> {
+    fn body(&self) -> Option<HumanParts> {
         let pairs = self.pairs();
         let is_inside =
             |pair: &LimbPair, other: &LimbPair| other.limbs.iter().any(|limb| self.is_within(pair.parent, limb.root));
@@ -302,20 +302,20 @@ impl<'a> Shape<'a> {
         }
         let hips = std::iter::successors(Some(first.parent), |&joint| self.parents[joint])
             .find(|&above| self.is_within(second.parent, above))?;
-        // The longer pair is the legs, unless it leaves a joint below that of the other pair.
+        // The longer pair is the legs, unless it leaves a joint below the joint of the other pair.
         let (legs, arms) =
             if hips == second.parent && hips != first.parent { (second, first) } else { (first, second) };
-        (arms.parent != hips).then(|| Body { hips, legs: legs.clone(), arms: arms.clone() })
+        (arms.parent != hips).then(|| HumanParts { hips, legs: legs.clone(), arms: arms.clone() })
     }
 }
 
-impl Chain {
+impl LimbPath {
     /// The joint of the upper segment.
     fn upper(&self) -> usize {
         self.joints[self.upper]
     }
 
-    /// A joint counted from that of the upper segment.
+    /// A joint counted from the joint of the upper segment.
     fn after_upper(&self, index: usize) -> Option<usize> {
         self.joints.get(self.upper + index).copied()
     }
@@ -323,7 +323,7 @@ impl Chain {
 
 impl LimbPair {
     /// The direction from the second limb to the first one.
-    fn across(&self, shape: &Shape) -> DVec3 {
+    fn across(&self, shape: &JointTree) -> DVec3 {
         let [one, other] = [0, 1].map(|index| shape.places[self.limbs[index].upper()]);
         one - other
     }
@@ -336,8 +336,8 @@ impl LimbPair {
     }
 }
 
-impl Body {
-    fn roles(&self, shape: &Shape, known: &[Option<String>]) -> Option<Vec<(usize, String)>> {
+impl HumanParts {
+    fn roles(&self, shape: &JointTree, known: &[Option<String>]) -> Option<Vec<(usize, String)>> {
         let mut roles = vec![(self.hips, HIPS.to_owned())];
         for (pair, is_first_left) in [&self.legs, &self.arms].into_iter().zip(self.sides(shape, known)?) {
             for (limb, is_left) in pair.limbs.iter().zip([is_first_left, !is_first_left]) {
@@ -378,7 +378,7 @@ impl Body {
     }
 
     /// The joints from the neck to the head.
-    fn neck(&self, shape: &Shape) -> Vec<usize> {
+    fn neck(&self, shape: &JointTree) -> Vec<usize> {
         let is_arm = |joint: usize| self.arms.limbs.iter().any(|limb| limb.root == joint);
         let mut others = shape.children[self.arms.parent].iter().copied();
         let first = others.find(|&joint| !is_arm(joint) && !shape.is_end(joint) && !shape.is_twist(joint));
@@ -394,8 +394,8 @@ impl Body {
         joints
     }
 
-    /// Whether the first limb of the legs and that of the arms are the left ones.
-    fn sides(&self, shape: &Shape, known: &[Option<String>]) -> Option<[bool; 2]> {
+    /// Whether the first limb of the legs and the first limb of the arms are the left ones.
+    fn sides(&self, shape: &JointTree, known: &[Option<String>]) -> Option<[bool; 2]> {
         let by_role = |joint: usize| known[joint].as_deref().map_or(0, side_of_role);
         let by_name = |joint: usize| side_of_name(shape.name(joint));
         let side = |pair: &LimbPair| pair.is_first_left(by_role).or_else(|| pair.is_first_left(by_name));
@@ -417,7 +417,7 @@ impl Body {
 
     /// The direction to the left of a figure that stands on its feet: from up, and from the front, where the toes
     /// point.
-    fn left(&self, shape: &Shape) -> Option<DVec3> {
+    fn left(&self, shape: &JointTree) -> Option<DVec3> {
         let limbs = &self.legs.limbs;
         let middle = 0.5 * (shape.places[limbs[0].upper()] + shape.places[limbs[1].upper()]);
         let up = (shape.places[self.arms.parent] - middle).try_normalize()?;

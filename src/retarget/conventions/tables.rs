@@ -11,7 +11,7 @@ pub struct Convention {
     pub name: &'static str,
     /// The prefixes of names. If joints with several of them have a role, it belongs to the first.
     pub prefixes: &'static [&'static str],
-    /// Roles and names of the joints in the middle, except for those of the trunk.
+    /// Roles and names of the joints in the middle, except for the trunk.
     pub middle: &'static [(&'static str, &'static str)],
     /// The names of the joints between hips and neck, the lowest first. A skeleton has some of them.
     pub trunk: &'static [&'static str],
@@ -101,7 +101,7 @@ const MIXAMO: Convention = Convention {
     },
 };
 
-// The names of Unreal Engine's mannequins, of which that of version 4 has three bones in the spine and that of version
+// The names of Unreal Engine's mannequins, of which version 4 has three bones in the spine and version
 // 5 five.
 //
 // Source: the skeletons `UE4_Mannequin_Skeleton` and `SK_Mannequin` that Epic Games ships with the engine's templates
@@ -130,7 +130,7 @@ const UNREAL: Convention = Convention {
     },
 };
 
-// The names of VRM: those of its roles.
+// The names of VRM: the names of its roles.
 //
 // Source: VRM 1.0, `VRMC_vrm.humanoid`
 // (<https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm-1.0/humanoid.md>).
@@ -207,7 +207,7 @@ const VROID: Convention = Convention {
     },
 };
 
-// The names of Blender's Rigify: those of its human meta-rig, and with the prefix `DEF-` those of the bones of a
+// The names of Blender's Rigify: of its human meta-rig, and with the prefix `DEF-` of the bones of a
 // generated rig that deform. The head of the basic meta-rig is `spine.005`.
 //
 // Source: the meta-rigs `human.py` and `basic_human.py` of the add-on (`rigify/metarigs`), which Blender ships.
@@ -236,8 +236,8 @@ const RIGIFY: Convention = Convention {
 };
 
 // The names of Biovision, who made the format BVH: a joint has the name of the place of the body where it is, so that
-// `LeftShoulder` turns the upper arm. Many BVH files have them, as those of 100STYLE and those that Xsens MVN exports.
-// The second names of a role are those of the example of the University of Wisconsin.
+// `LeftShoulder` turns the upper arm. Many BVH files have them, as the files of 100STYLE and the exports of Xsens MVN.
+// The second names of a role come from the example of the University of Wisconsin.
 //
 // Sources: <https://research.cs.wisc.edu/graphics/Courses/cs-838-1999/Jeff/BVH.html>;
 // <https://github.com/ianxmason/100style>.
@@ -293,8 +293,8 @@ const CMU: Convention = Convention {
     fingers: NO_FINGERS,
 };
 
-// The names of Poser, which the figures of DAZ Studio and the BVH files for both have, too: those of Poser and of the
-// first Genesis, then those of Genesis 3 and 8, then those of Genesis 9.
+// The names of Poser, which the figures of DAZ Studio and the BVH files for both have, too: names of Poser and of the
+// first Genesis, then of Genesis 3 and 8, then of Genesis 9.
 //
 // Sources: <https://www.posersoftware.com/documentation>; the figures of <https://www.daz3d.com>, whose bones
 // <https://bitbucket.org/Diffeomorphic/import_daz> lists.
@@ -477,8 +477,8 @@ const ROKOKO: Convention = Convention {
     },
 };
 
-// The joints of SMPL, SMPL-H and SMPL-X, in their two spellings, and those of the SMPL bodies of physics simulators.
-// The joint `left_foot` is the ball of the foot.
+// The joints of SMPL, SMPL-H and SMPL-X, in their two spellings, and the joints of the SMPL bodies of physics
+// simulators. The joint `left_foot` is the ball of the foot.
 //
 // Sources: `smplx/joint_names.py` of <https://github.com/vchoutas/smplx>; the FBX files of
 // <https://smpl.is.tue.mpg.de>; `smpl_sim` of <https://github.com/ZhengyiLuo/SMPLSim>.
@@ -567,7 +567,7 @@ const CHARACTER_CREATOR: Convention = Convention {
     },
 };
 
-// The names of the motion data sets of Bandai Namco Research. The second names of a role are those of other rigs with
+// The names of the motion data sets of Bandai Namco Research. The second names of a role come from other rigs with
 // the side at the end of a name.
 //
 // Source: <https://github.com/BandaiNamcoResearchInc/Bandai-Namco-Research-Motiondataset>.

@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
+use posse::binding::{PropertyTracks, UnboundClip, UnboundCurves, UnboundTrack};
+use posse::cpu::CpuEngine;
+use posse::curves::{Curve, Extrapolation};
 use posse::import::cocos;
+use posse::packed::PackedLibrary;
 use posse::{
-    CpuEngine, Crowd, Curve, Error, Evaluator, Extrapolation, Joint, Layer, LayerTime, Library, Outputs, PackedLibrary,
-    Playback, PropertyTracks, Reference, Skeleton, Ticks, Transform, UnboundClip, UnboundCurves, UnboundTrack,
-    WrapMode, contract,
+    Crowd, Error, Evaluator, Joint, Layer, LayerTime, Library, Outputs, Playback, Reference, Skeleton, Ticks,
+    Transform, WrapMode, contract,
 };
 
 /// The outcome of a file.

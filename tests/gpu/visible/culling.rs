@@ -1,6 +1,9 @@
+use posse::curves::{Interpolation, Target, Track};
+use posse::gpu::{GpuBatch, GpuCrowd, GpuEngine, VisibleInstance};
+use posse::rig::Property;
 use posse::{
-    Clip, Crowd, CrowdOptions, Error, GpuBatch, GpuCrowd, GpuEngine, Interpolation, Layer, LayerTime, Library, Outputs,
-    Playback, Poses, Property, Skeleton, Target, Ticks, Track, VisibleInstance, demo,
+    Clip, Crowd, CrowdOptions, Error, Layer, LayerTime, Library, Outputs, Playback, Poses, Skeleton, Ticks, WrapMode,
+    demo,
 };
 
 use super::{ALL, Stage, VISIBLE, add, branches};
@@ -51,7 +54,8 @@ fn mixed_crowd() -> (Library, Crowd) {
     for instance in 0..180 {
         let clip = clips[instance % clips.len()];
         let start = Ticks(numbers.ticks_below(1 << 30));
-        let layer = Layer::new(clip, LayerTime::Playing(Playback::looping(start, numbers.within(0.5, 2.0))));
+        let layer =
+            Layer::new(clip, LayerTime::Playing(Playback::new(WrapMode::Loop, start, numbers.within(0.5, 2.0))));
         let mixes = instance % clips.len() == 1 || instance % clips.len() == 3;
         let more = Layer { weight: 0.5, time: LayerTime::At(0.3), ..layer };
         let layers = [layer, more];

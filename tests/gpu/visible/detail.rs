@@ -1,6 +1,7 @@
+use posse::curves::Target;
+use posse::gpu::VisibleInstance;
 use posse::{
-    AdditiveReference, Clip, Crowd, Layer, LayerMode, LayerTime, Library, Mask, Outputs, Poses, Skeleton, Target,
-    VisibleInstance, demo,
+    AdditiveReference, Clip, Crowd, Layer, LayerMode, LayerTime, Library, Mask, Outputs, Poses, Skeleton, demo,
 };
 
 use super::{ALL, Stage, VISIBLE, branches, tree};
@@ -139,7 +140,7 @@ fn joints_with_matrices_keep_them() {
     joints.push(build::joint(Some(1), [0.0, 1.0, 0.0]));
     joints[1].matrix = Some(glam::DAffine3::from_scale(glam::DVec3::new(2.0, 1.0, 3.0)));
     let (mut library, skeleton) = build::library(joints);
-    let curve = |values: &[f64]| build::curve(posse::Interpolation::Linear, 3, &[0.0, 1.0], values);
+    let curve = |values: &[f64]| build::curve(posse::curves::Interpolation::Linear, 3, &[0.0, 1.0], values);
     let tracks = vec![
         (Target::Translation(0), curve(&[0.0, 0.0, 0.0, 1.0, 1.0, 1.0])),
         (Target::Translation(2), curve(&[5.0, 0.0, 0.0, 6.0, 1.0, 1.0])),

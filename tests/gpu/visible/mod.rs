@@ -12,10 +12,11 @@ mod update_intervals;
 use std::sync::Arc;
 
 use glam::DAffine3;
+use posse::curves::{Curve, Interpolation, Target, Timeline, Track};
+use posse::gpu::{GpuBatch, GpuContext, GpuCrowd, GpuEngine, VisibleInstance};
+use posse::packed::OutputNumbers as Read;
 use posse::{
-    Clip, ClipId, Crowd, CrowdOptions, Curve, GpuBatch, GpuContext, GpuCrowd, GpuEngine, Interpolation, Joint, Library,
-    OutputNumbers as Read, Outputs, Pose, Poses, Skeleton, SkeletonId, Skin, Step, Target, Ticks, Timeline, Track,
-    VisibleInstance,
+    Clip, ClipId, Crowd, CrowdOptions, Joint, Library, Outputs, Pose, Poses, Skeleton, SkeletonId, Skin, Step, Ticks,
 };
 
 use super::{assert_right, engine_on, gpu_with_limits};

@@ -1,4 +1,5 @@
-use posse::{Layer, LayerTime, Outputs, Playback, Ticks, VisibleInstance, demo};
+use posse::gpu::VisibleInstance;
+use posse::{Layer, LayerTime, Outputs, Playback, Ticks, WrapMode, demo};
 
 use super::{ALL, Stage, VISIBLE, branches};
 use crate::gpu::{NOW, only_clip};
@@ -39,7 +40,7 @@ fn an_instance_is_posed_every_second_or_fourth_frame() {
             if mixes {
                 let skeleton = crowd.skeleton(0);
                 let clip = library.clip_ids().next().unwrap();
-                let other = Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(5), 1.5)));
+                let other = Layer::new(clip, LayerTime::Playing(Playback::new(WrapMode::Loop, Ticks(5), 1.5)));
                 crowd.push(skeleton, &[Layer { weight: 0.4, ..crowd.layers(0)[0] }, other]).unwrap();
             }
             let stage = Stage::new(library, crowd, Outputs::ALL, VISIBLE);

@@ -1,4 +1,4 @@
-use posse::Interpolator;
+use posse::curves::Interpolator;
 
 /// A custom interpolator of width 6. Its result is narrower, and depends on all its arguments.
 #[derive(Debug)]

@@ -1,6 +1,8 @@
+use posse::curves::Timeline;
+use posse::transitions::{Fade, FadeShape};
 use posse::{
-    AdditiveReference, ClipId, Crowd, Fade, FadeShape, Layer, LayerMode, LayerTime, Library, MaskId, Playback,
-    SkeletonId, Ticks, Timeline, WrapMode,
+    AdditiveReference, ClipId, Crowd, Layer, LayerMode, LayerTime, Library, MaskId, Playback, SkeletonId, Ticks,
+    WrapMode,
 };
 
 use super::Numbers;

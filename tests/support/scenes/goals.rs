@@ -2,10 +2,9 @@ use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
 
 use glam::DVec3;
-use posse::{
-    Chain, ChainId, ChainKind, Crowd, Evaluator, Goal, GoalTarget, GoalWeight, Library, Outputs, Parameter, Pose,
-    Reference, SkeletonId, Ticks,
-};
+use posse::ik::{Chain, ChainId, ChainKind, Goal, GoalTarget, GoalWeight};
+use posse::parameters::Parameter;
+use posse::{Crowd, Evaluator, Library, Outputs, Pose, Reference, SkeletonId, Ticks};
 
 use super::Numbers;
 

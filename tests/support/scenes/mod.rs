@@ -21,7 +21,8 @@ mod uniform_scale;
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
-use posse::{Clip, Crowd, Interpolation, InterpolatorId, Library, Mask, Step, Ticks};
+use posse::curves::{Interpolation, InterpolatorId};
+use posse::{Clip, Crowd, Library, Mask, Step, Ticks};
 use proptest::prelude::*;
 
 use self::bent::Bent;

@@ -1,9 +1,8 @@
 use std::collections::HashMap;
 
-use posse::{
-    BlendSpace, BlendSpaceId, ClipId, Crowd, Knots, KnotsId, Layer, LayerTime, Library, Parameter, SkeletonId, Ticks,
-    Transition, TransitionKind, WeightDriver, WrapMode,
-};
+use posse::parameters::{BlendSpace, BlendSpaceId, Knots, KnotsId, Parameter, WeightDriver};
+use posse::transitions::{Transition, TransitionKind};
+use posse::{ClipId, Crowd, Layer, LayerTime, Library, SkeletonId, Ticks, WrapMode};
 
 use super::Numbers;
 

@@ -1,5 +1,6 @@
 use glam::{DAffine3, DMat3};
-use posse::{Joint, Property, Skeleton, SkeletonId, Skin, Transform};
+use posse::rig::Property;
+use posse::{Joint, Skeleton, SkeletonId, Skin, Transform};
 
 use super::{Numbers, Shape};
 

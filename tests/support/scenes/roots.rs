@@ -1,4 +1,6 @@
-use posse::{RootMotion, RootRotation, Skeleton, Target, Track};
+use posse::Skeleton;
+use posse::curves::{Target, Track};
+use posse::root_motion::{RootMotion, RootRotation};
 
 use super::Numbers;
 

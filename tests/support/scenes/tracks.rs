@@ -1,8 +1,9 @@
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
-use posse::{
-    Curve, CurveEasing, Easing, Extrapolation, Interpolation, InterpolatorId, Skeleton, Target, Timeline, Track,
+use posse::Skeleton;
+use posse::curves::{
+    Curve, CurveEasing, Easing, Extrapolation, Interpolation, InterpolatorId, Target, Timeline, Track,
 };
 
 use super::bent::{AS_IS, BENT};

@@ -1,5 +1,6 @@
 use glam::{DAffine3, DMat3, DQuat, DVec3};
-use posse::{Clip, Joint, Library, Skeleton, Skin, Target, Track};
+use posse::curves::{Target, Track};
+use posse::{Clip, Joint, Library, Skeleton, Skin};
 
 use super::Scene;
 

@@ -1,6 +1,9 @@
 //! The same checks on the reference and the CPU engine.
 
-use posse::{CompressedLibrary, CpuEngine, Evaluator, InstructionSet, Library, PackedLibrary, Reference};
+use posse::compress::CompressedLibrary;
+use posse::cpu::{CpuEngine, InstructionSet};
+use posse::packed::PackedLibrary;
+use posse::{Evaluator, Library, Reference};
 
 /// As in `tests/support`, without the GPU engine.
 pub fn each_engine(library: &Library, mut check: impl FnMut(&mut dyn Evaluator)) {

@@ -12,6 +12,8 @@ pub mod each_engine;
 #[path = "../../support/gltf_builder.rs"]
 pub mod gltf_builder;
 pub mod gpu_library;
+#[path = "../../support/refusal.rs"]
+pub mod refusal;
 #[path = "../../support/scenes/mod.rs"]
 pub mod scenes;
 #[path = "../../support/skip.rs"]

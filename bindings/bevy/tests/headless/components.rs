@@ -5,10 +5,10 @@ use bevy::prelude::*;
 use bevy_posse::{
     ChainGoal, ChainGoals, ClipLayer, CrowdClock, CrowdRig, JointSocket, LayerTransition, MovedByRoot, Posse,
 };
-use posse::{
-    Chain, ChainId, ChainKind, Crowd, Error, Evaluator, Goal, GoalTarget, Layer, LayerTime, Library, Motion,
-    NewTransition, Outputs, Playback, Reference, RootMotion, Step, Ticks, WrapMode,
-};
+use posse::ik::{Chain, ChainId, ChainKind, Goal, GoalTarget};
+use posse::root_motion::{Motion, RootMotion};
+use posse::transitions::NewTransition;
+use posse::{Crowd, Error, Evaluator, Layer, LayerTime, Library, Outputs, Playback, Reference, Step, Ticks, WrapMode};
 
 use crate::stage::Stage;
 
@@ -57,7 +57,7 @@ fn a_socket_follows_its_joint_through_a_transition() {
     stage.frames(1);
     let now = stage.app.world().resource::<CrowdClock>().now();
     let jump = stage.scene.library.find_clip("jump").unwrap();
-    let layers = [Layer::new(jump, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)))];
+    let layers = [Layer::new(jump, LayerTime::Playing(Playback::looping(0.0, 1.0)))];
     let new = NewTransition { half_life: 0.2, ..NewTransition::new(7, &layers, now) };
     stage.scene.crowd.begin_transition(&stage.scene.library, &new).unwrap();
     for _ in 0..3 {
@@ -98,7 +98,7 @@ fn hands_reach_for_their_goals() {
             let values = [-0.35, 1.05 + 0.2 * step as f32, 0.25];
             let goal = target(instance, step);
             stage.scene.crowd.set_goals(instance, [Goal::new(chain, goal)]).unwrap();
-            let parameters = values.map(|value| posse::Parameter::constant(f64::from(value)).unwrap());
+            let parameters = values.map(|value| posse::parameters::Parameter::constant(f64::from(value)).unwrap());
             stage.scene.crowd.set_parameters(instance, parameters).unwrap();
             let mut character = stage.app.world_mut().entity_mut(stage.characters[instance]);
             character.insert(ChainGoals(vec![ChainGoal::new("arm", goal)]));
@@ -180,7 +180,7 @@ pub fn motion_of(stage: &Stage, clip: &str, step: Step) -> Motion {
     let library = &stage.scene.library;
     let clip = library.find_clip(clip).unwrap();
     let mut crowd = Crowd::new();
-    let layer = Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)));
+    let layer = Layer::new(clip, LayerTime::Playing(Playback::looping(0.0, 1.0)));
     crowd.push(library.clip(clip).skeleton, &[layer]).unwrap();
     let outputs = Outputs { root_motion: true, ..Outputs::NONE };
     let poses = Reference::new(library).evaluate_step(&crowd, step, outputs).unwrap();

@@ -8,7 +8,9 @@ use bevy::render::error_handler::{RenderErrorHandler, RenderErrorPolicy};
 use bevy::render::render_resource::WgpuLimits;
 use bevy::render::settings::{RenderCreation, WgpuSettings};
 use bevy_posse::{ChainGoal, ChainGoals, ClipLayer, CrowdClock, CrowdRig, MovedByRoot, Posse};
-use posse::{GoalTarget, LayerTime, Motion};
+use posse::LayerTime;
+use posse::ik::GoalTarget;
+use posse::root_motion::Motion;
 
 use crate::components::{add_arm, add_roots, check_moved, edit, motion_of};
 use crate::squares::{Squares, times};

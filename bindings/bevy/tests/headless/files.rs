@@ -7,7 +7,9 @@ use bevy::prelude::*;
 use bevy_posse::{
     ClipEvent, ClipEvents, ClipLayer, CrowdClock, CrowdRig, CrowdRigParts, JointSocket, MovedByRoot, Posse, PossePlugin,
 };
-use posse::{Event, Knots, RootMotion, RootRotation, WeightDriver};
+use posse::events::Event;
+use posse::parameters::{Knots, WeightDriver};
+use posse::root_motion::{RootMotion, RootRotation};
 
 use crate::headless;
 use crate::stage::Stage;

@@ -6,7 +6,8 @@ use bevy::camera::visibility::{NoCpuCulling, NoFrustumCulling, VisibilityRange};
 use bevy::mesh::MeshTag;
 use bevy::prelude::*;
 use bevy_posse::{ClipLayer, CrowdClock, CrowdMaterial, CrowdRig, CrowdRigParts, JointSocket, LayerTransition, Posse};
-use posse::{Evaluator, Layer, LayerTime, NewTransition, Outputs, Playback, Reference, Ticks, WrapMode};
+use posse::transitions::NewTransition;
+use posse::{Evaluator, Layer, LayerTime, Outputs, Playback, Reference, WrapMode};
 
 use crate::headless;
 use crate::scene::Scene;
@@ -115,9 +116,9 @@ fn a_rig_comes_back_to_its_characters() {
 fn a_character_with_a_error_leaves_others_alone() {
     let mut stage = Stage::new();
     let mut other = stage.scene.library.clone();
-    let knots = || posse::Knots::new(vec![[0.0, 0.0], [1.0, 1.0]]).unwrap();
+    let knots = || posse::parameters::Knots::new(vec![[0.0, 0.0], [1.0, 1.0]]).unwrap();
     let knots = [other.add_knots(knots()), other.add_knots(knots())][1];
-    let driver = Some(posse::WeightDriver::Knots { parameter: 0, knots });
+    let driver = Some(posse::parameters::WeightDriver::Knots { parameter: 0, knots });
     let bad = vec![ClipLayer { driver, ..ClipLayer::looping("walk") }];
     stage.app.world_mut().get_mut::<Posse>(stage.characters[2]).unwrap().layers = bad.clone();
     stage.app.world_mut().despawn(stage.characters[5]);
@@ -162,7 +163,7 @@ fn other_layers_come_in_by_transitions() {
         let now = stage.app.world().resource::<CrowdClock>().now();
         let Scene { library, crowd, .. } = &mut stage.scene;
         let clip = library.find_clip(clip).unwrap();
-        let layers = [Layer::new(clip, LayerTime::Playing(Playback::looping(Ticks(0), 1.0)))];
+        let layers = [Layer::new(clip, LayerTime::Playing(Playback::looping(0.0, 1.0)))];
         for instance in (0..24).step_by(step) {
             let new = NewTransition::new(instance, &layers, now);
             crowd.begin_transition(library, &NewTransition { half_life: 0.2, ..new }).unwrap();

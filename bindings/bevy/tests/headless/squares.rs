@@ -238,6 +238,6 @@ impl Squares {
 
 /// Fixed times, so that each square has weights of its own, and one that plays.
 pub fn times() -> Vec<LayerTime> {
-    let playing = LayerTime::Playing(Playback::looping(Ticks(0), 1.0));
+    let playing = LayerTime::Playing(Playback::looping(0.0, 1.0));
     vec![LayerTime::At(2.0), LayerTime::At(0.5), playing]
 }

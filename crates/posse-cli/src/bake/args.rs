@@ -66,7 +66,7 @@ Arrays (frames first, float32), of --arrays:
 
 A share of the clips goes to each task of --shard I/N, by size. `--shard auto` takes I from SLURM_ARRAY_TASK_ID,
 JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX or CLOUD_RUN_TASK_INDEX, counted from 0. Tasks may be killed at any moment and run
-again: outputs appear when they are complete. --resume keeps those that are there already.
+again: outputs appear when they are complete. --resume keeps outputs that are there already.
 
 Exit codes: 0 ok; 1 an output cannot be written, or with --check is missing: try again; 2 bad usage or a bad input: do not try again.
 Bad inputs are listed in OUT/failed-IIIII.jsonl, and do not stop the others. With --allow-failed, the exit code is 0 then.";
@@ -95,7 +95,7 @@ pub struct Args {
     #[arg(long, value_name = "OUT", exclusive = true)]
     pub merge: Option<PathBuf>,
     /// Frames per second. Default: the rate of the keys of each clip if they are evenly spaced, otherwise 30; for FBX,
-    /// that of the file, unless the keys are 20 per second or more.
+    /// the rate of the file, unless the keys are 20 per second or more.
     #[arg(long, value_name = "F", value_parser = parse_positive)]
     pub fps: Option<f64>,
     /// Only these clips of each file: all of a NAME, one of them as NAME#K counted from 0, or #INDEX.
@@ -126,8 +126,8 @@ pub struct Args {
     /// after node.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub morphs: Vec<String>,
-    /// A .glb, .gltf, .vrm, .fbx or .bvh file, or `demo` for the built-in human. The clips animate its nodes, matched by
-    /// name. Cocos Creator clips need it.
+    /// A .glb, .gltf, .vrm, .fbx or .bvh file, or `demo` for the built-in human. The clips animate its nodes, matched
+    /// by name. Cocos Creator clips need it.
     #[arg(long, value_name = "FILE")]
     pub rig: Option<PathBuf>,
     /// Retargets the clips to the skeleton of --rig, as `posse retarget` does, instead of matching joints by name.
@@ -138,7 +138,7 @@ pub struct Args {
     #[command(flatten)]
     pub skeleton: SkeletonArgs,
     /// Writes the mirror image of each clip, too: CLIP_mirror beside CLIP, with left and right exchanged. With
-    /// --retarget, it is that of the retargeted clip.
+    /// --retarget, it is the root motion of the retargeted clip.
     #[arg(long)]
     pub mirror: bool,
     /// Measures each clip as it is written, for the manifest and the lines of --json: contacts of feet, foot skate,
@@ -149,7 +149,7 @@ pub struct Args {
     /// with the measures of the feet before.
     #[arg(long)]
     pub foot_lock: bool,
-    /// The axis that points up in model space. z turns the model by 90 degrees about +X.
+    /// The axis that points up in model space. z rotates the model by 90 degrees about +X.
     #[arg(long, value_enum, default_value = "y")]
     pub up: UpName,
     /// The factor of all lengths.
@@ -167,7 +167,7 @@ pub struct Args {
     #[arg(long, value_enum)]
     pub layout: Option<NpzLayout>,
     /// The order of the rotations of BVH files, the first one outermost: XYZ, XZY, YXZ, YZX, ZXY or ZYX. Default: ZXY,
-    /// that of Biovision's files.
+    /// the order of Biovision's files.
     #[arg(long, value_name = "ORDER")]
     pub bvh_order: Option<RotationOrder>,
     /// Bakes share I of N, counted from 0. auto takes I from the task of the scheduler, and N from --shards.
@@ -177,7 +177,7 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(Share::MAX_COUNT)))]
     pub shards: Option<u32>,
     /// N writes OUT/plan.jsonl, the list of the inputs in N shares, and bakes nothing. FILE is such a list: a task that
-    /// bakes a share of it searches no folder. All other options are those of the plan.
+    /// bakes a share of it searches no folder. All other options come from the plan.
     #[arg(long, value_name = "N|FILE")]
     pub plan: Option<PlanChoice>,
     #[command(flatten)]

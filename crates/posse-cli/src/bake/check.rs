@@ -13,7 +13,7 @@ use crate::bake::facts::SourceFacts;
 use crate::bake::format::packed::PartList;
 use crate::bake::format::{Format, part_name, part_names};
 use crate::bake::frames::ClipPart;
-use crate::bake::inputs::{ClipFile, Failure, ListedClip, name_of};
+use crate::bake::inputs::{Failure, ListedClip, ListedFile, name_of};
 use crate::bake::job::{Job, read_failures};
 use crate::bake::manifest::{ListedOutputs, ListedSource, UNLISTED};
 use crate::bake::options::Options;
@@ -24,7 +24,7 @@ use crate::bake::{crowd, merge};
 use crate::output::{self, note};
 use crate::threads;
 
-/// Lists the clips whose outputs are missing, or are not those that a bake would make. With `--allow-failed`, those
+/// Lists the clips whose outputs are missing, or are not what a bake would make. With `--allow-failed`, clips
 /// that the lists of failures have are left out.
 pub fn run(args: &Args, options: &Options, task: &Task, threads: usize) -> Result<Outcome, Error> {
     let Some(out) = &args.check else { return Ok(Outcome::Passed) };
@@ -37,7 +37,7 @@ pub fn run(args: &Args, options: &Options, task: &Task, threads: usize) -> Resul
     let parts: Vec<String> = if options.format.is_per_share() { parts.collect() } else { Vec::new() };
     let merged = if options.format == Format::Packed { merge::rig_names(out) } else { Vec::new() };
     let is_merged = parts.is_empty() && out.join(merge::INDEX).exists();
-    let outputs = Outputs::new(options, &listed, parts.into_iter().chain(merged));
+    let outputs = ManifestOutputs::new(options, &listed, parts.into_iter().chain(merged));
     let missing: Vec<Failure> =
         threads::map(threads, &files, |file| outputs.missing(file)).into_iter().flatten().collect();
     let clips: usize = files.iter().map(|file| file.clips().len() + file.refused().len()).sum();
@@ -110,7 +110,7 @@ impl ListedFailures {
 }
 
 /// The outputs of a bake that the manifests list.
-struct Outputs<'a> {
+struct ManifestOutputs<'a> {
     options: &'a Options,
     listed: &'a ListedOutputs,
     /// The clips in the files of the shares, of formats with a file per share.
@@ -125,7 +125,7 @@ struct PartClip<'a> {
     listed: &'a ListedSource,
 }
 
-impl<'a> Outputs<'a> {
+impl<'a> ManifestOutputs<'a> {
     /// The outputs that a manifest lists. `parts` are the files of shares that are there, of formats with a file per
     /// share.
     fn new(options: &'a Options, listed: &'a ListedOutputs, parts: impl Iterator<Item = String>) -> Self {
@@ -142,7 +142,7 @@ impl<'a> Outputs<'a> {
     }
 
     /// The clips of a file whose outputs are missing.
-    fn missing(&self, file: &ClipFile) -> Vec<Failure> {
+    fn missing(&self, file: &ListedFile) -> Vec<Failure> {
         let failure = |clip: Option<&str>, message: String| {
             let (path, source) = (file.path.display().to_string(), Some(file.below.clone()));
             Failure { path, source, clip: clip.map(str::to_owned), message }
@@ -213,7 +213,7 @@ pub enum Kept {
 /// Returns what holds all clips of a share and no others, as they would be made. Counts the clips then.
 ///
 /// In Parquet, a share without clips is made anew: its file has the columns of a clip of another share.
-pub fn keep_part(job: &Job, files: &[&ClipFile], share: Share) -> Kept {
+pub fn keep_part(job: &Job, files: &[&ListedFile], share: Share) -> Kept {
     let format = job.options.format;
     if format == Format::Packed {
         // Merged files have the clips of the other shares, too.
@@ -237,8 +237,8 @@ fn has_merged(job: &Job) -> bool {
 }
 
 /// Returns true if some outputs hold all clips of files, as they would be made; no others if `is_exact` is true.
-fn keeps_all(job: &Job, files: &[&ClipFile], parts: Vec<String>, is_exact: bool) -> bool {
-    let outputs = Outputs::new(job.options, &job.manifest.listed, parts.into_iter());
+fn keeps_all(job: &Job, files: &[&ListedFile], parts: Vec<String>, is_exact: bool) -> bool {
+    let outputs = ManifestOutputs::new(job.options, &job.manifest.listed, parts.into_iter());
     if outputs.unlisted_part().is_some() {
         job.warn_of_unlisted();
         return false;

@@ -3,19 +3,20 @@
 use std::borrow::Cow;
 
 use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest};
-use posse::{ChainId, Error, Library, Skeleton, SkeletonId};
+use posse::ik::ChainId;
+use posse::{Error, Library, Skeleton, SkeletonId};
 
 use crate::bake::facts::{Facts, RowFacts, SourceFacts, VERSION, skeleton_digits};
 use crate::bake::format::{ClipHead, ClipWriter};
 use crate::bake::frames::ClipFrames;
-use crate::bake::inputs::{ClipFile, ListedClip};
+use crate::bake::inputs::{ListedClip, ListedFile};
 use crate::bake::job::{BakeError, Job};
 use crate::bake::manifest::ListedSource;
 use crate::bake::measure::Measured;
 use crate::bake::options::Options;
 use crate::bake::part::{PartClip, Turn};
 use crate::bake::progress::FileProgress;
-use crate::bake::sampler::{Block, Motion, Sampler};
+use crate::bake::sampler::{Block, ClipSampler, OutputMotion};
 use crate::quality::NO_FEET;
 
 /// The error of a clip that binds to no node of the rig.
@@ -26,7 +27,7 @@ pub const UNBOUND: &str =
 pub const UNREADABLE: &str = "none of its tracks can be read; a warning names the reason";
 
 /// A skeleton with the arrays that are wanted of it.
-pub struct Rig<'a> {
+pub struct ArrayRig<'a> {
     pub library: &'a Library,
     pub skeleton: SkeletonId,
     /// The joint of each node, in the order of the file, and for formats with nodes all other joints.
@@ -36,7 +37,7 @@ pub struct Rig<'a> {
     listed: Option<Vec<usize>>,
 }
 
-impl<'a> Rig<'a> {
+impl<'a> ArrayRig<'a> {
     /// The arrays of a skeleton. Fails if it lacks a joint of `--joints`.
     pub fn new(
         library: &'a Library,
@@ -159,8 +160,8 @@ impl<'a> Rig<'a> {
     }
 }
 
-/// The nodes of an output: those of the file; for formats with nodes, also the joints that are no nodes of the file,
-/// but carry translations of nodes.
+/// The nodes of an output: the nodes of the file; for formats with nodes, also the joints that are no nodes of the
+/// file, but carry translations of nodes.
 fn all_nodes<'a>(options: &Options, skeleton: &Skeleton, nodes: &'a [usize]) -> Cow<'a, [usize]> {
     let count = skeleton.joints().len();
     if nodes.len() == count || !options.format.has_nodes() {
@@ -176,9 +177,9 @@ pub struct ClipBake<'a, 'w> {
     /// The chains of the legs, if feet are to be held.
     pub chains: Option<&'a [ChainId]>,
     pub job: &'a Job<'a>,
-    pub file: &'a ClipFile,
+    pub file: &'a ListedFile,
     pub turn: Option<&'a Turn<'a, 'w>>,
-    pub rig: Rig<'a>,
+    pub rig: ArrayRig<'a>,
     pub source: &'a SourceFacts,
     pub progress: &'a FileProgress<'a>,
     /// True if lengths are metres.
@@ -187,7 +188,7 @@ pub struct ClipBake<'a, 'w> {
 
 impl ClipBake<'_, '_> {
     /// Bakes frames of a motion as a clip. A bake that stops leaves it out.
-    pub fn bake(&self, clip: &ListedClip, motion: &FramedMotion, sampler: &mut Sampler) -> Result<(), BakeError> {
+    pub fn bake(&self, clip: &ListedClip, motion: &FramedMotion, sampler: &mut ClipSampler) -> Result<(), BakeError> {
         let Self { job, file, rig, .. } = self;
         let FramedMotion { motion, frames, warnings } = motion;
         let mut warnings = warnings.clone();
@@ -200,7 +201,7 @@ impl ClipBake<'_, '_> {
         }
         let lock = measured.as_ref().and_then(|measured| measured.lock.as_ref());
         let motion = match (*motion, lock) {
-            (Motion::Clip(clip), Some(lock)) => Motion::Locked(clip, rig.library, lock),
+            (OutputMotion::Clip(clip), Some(lock)) => OutputMotion::Locked(clip, rig.library, lock),
             (motion, _) => motion,
         };
         let mut writer = rig.begin(job, self.turn, &clip.name)?;
@@ -233,11 +234,11 @@ impl ClipBake<'_, '_> {
         &self,
         listed: &ListedClip,
         frames: &ClipFrames,
-        motion: Motion,
-        sampler: &mut Sampler,
+        motion: OutputMotion,
+        sampler: &mut ClipSampler,
     ) -> Result<Option<Measured>, Error> {
         let Self { job, rig, .. } = self;
-        let (Some(_), Motion::Clip(clip)) = (job.options.measuring(), motion) else { return Ok(None) };
+        let (Some(_), OutputMotion::Clip(clip)) = (job.options.measuring(), motion) else { return Ok(None) };
         let head = rig.head(job, &listed.name);
         Measured::new(&head, frames, clip, self.chains, job.options.quality, sampler).map(Some)
     }
@@ -257,7 +258,7 @@ impl ClipBake<'_, '_> {
 
 /// A motion, and what of it is baked.
 pub struct FramedMotion<'a> {
-    pub motion: Motion<'a>,
+    pub motion: OutputMotion<'a>,
     pub frames: ClipFrames,
     /// The warnings about it.
     pub warnings: Vec<String>,

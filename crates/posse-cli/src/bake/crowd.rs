@@ -6,22 +6,22 @@ use posse::import::FileFormat;
 use posse::import::crowd::{self, CrowdFile};
 use posse::{Crowd, Error, Layer, LayerTime, Library};
 
-use crate::bake::clip::{ClipBake, FramedMotion, Rig};
+use crate::bake::clip::{ArrayRig, ClipBake, FramedMotion};
 use crate::bake::format::{Character, Format, write_crowd};
 use crate::bake::frames::{ClipFrames, ClipPart, FrameOptions, OwnRate};
-use crate::bake::inputs::{ClipFile, Contents, ListedClip, name_of};
+use crate::bake::inputs::{Contents, ListedClip, ListedFile, name_of};
 use crate::bake::job::{BakeError, Job};
 use crate::bake::manifest::ListedSource;
 use crate::bake::options::Options;
 use crate::bake::part::Turn;
 use crate::bake::progress::FileProgress;
-use crate::bake::sampler::Motion;
+use crate::bake::sampler::OutputMotion;
 use crate::output::warn_of_file;
 
 /// Bakes the instances of a crowd file.
 pub fn bake(
     job: &Job,
-    file: &ClipFile,
+    file: &ListedFile,
     contents: &Contents,
     turn: Option<&Turn>,
     progress: &FileProgress,
@@ -51,10 +51,10 @@ pub fn bake(
         let asset = &crowd.files[asset].asset;
         let instance = crowd.crowd(&library, clip.index..clip.index + 1)?;
         check_motion(&instance)?;
-        let rig = Rig::new(&library, asset.skeleton, &asset.joints, job.options)?;
+        let rig = ArrayRig::new(&library, asset.skeleton, &asset.joints, job.options)?;
         // The files of a crowd are glTF.
         let bake = ClipBake { chains: None, job, file, turn, rig, source: &source, progress, is_in_metres: true };
-        let (motion, frames) = (Motion::Layers(instance.layers(0)), frames.clone());
+        let (motion, frames) = (OutputMotion::Layers(instance.layers(0)), frames.clone());
         bake.bake(clip, &FramedMotion { motion, frames, warnings: Vec::new() }, &mut sampler)
     };
     let mut failed = HashSet::new();
@@ -82,8 +82,8 @@ pub fn bake(
     }
 }
 
-/// The output that refers to those of all instances; `None` if the format has none.
-pub fn reference_output(options: &Options, file: &ClipFile) -> Option<String> {
+/// The output that refers to the outputs of all instances; `None` if the format has none.
+pub fn reference_output(options: &Options, file: &ListedFile) -> Option<String> {
     let is_crowd = file.contents.as_ref().is_ok_and(|contents| contents.kind == FileFormat::Crowd);
     (is_crowd && options.format == Format::Usda).then(|| options.format.output(name_of(&file.below, options)))
 }

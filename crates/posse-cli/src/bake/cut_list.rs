@@ -51,7 +51,7 @@ pub struct CutRow {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Piece {
     pub range: FrameRange,
-    /// The name of the output; `None` for that of the clip with the range.
+    /// The name of the output; `None` for the name of the clip with the range.
     pub name: Option<String>,
 }
 
@@ -75,7 +75,7 @@ impl CutList {
     }
 }
 
-/// The rows of a list, and true if they are takes of a data set. Without a head line, the columns are those of
+/// The rows of a list, and true if they are takes of a data set. Without a head line, the columns are the columns of
 /// [`COLUMNS`] in their order.
 ///
 /// # Errors
@@ -189,7 +189,7 @@ impl CsvLine {
         self.cells.get(column).map_or("", String::as_str)
     }
 
-    /// Returns true for a line whose second and third cell begin with letters, as those of a head line do.
+    /// Returns true for a line whose second and third cell begin with letters, as in a head line.
     fn has_names(&self) -> bool {
         let is_name = |cell: &String| {
             let is_number = cell.parse::<f64>().is_ok() || MISSING.contains(&cell.to_lowercase().as_str());

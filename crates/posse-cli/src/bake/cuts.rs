@@ -1,9 +1,9 @@
 //! The pieces of the inputs that a list of cuts wants.
 //!
 //! A row names a file as a data set does: by its path below the INPUT, or by the end of its path, or by a path that
-//! ends so; with its extension, without one, or with that of another format. The closest fit counts. A path that goes
-//! above the INPUT of its file may be the path of another file, so that a file takes rows of one such path only, and a
-//! file directly in its INPUT takes rows whose folders are the real ones above it.
+//! ends so; with its extension, without one, or with the extension of another format. The closest fit counts. A path
+//! that goes above the INPUT of its file may be the path of another file, so that a file takes rows of one such path
+//! only, and a file directly in its INPUT takes rows whose folders are the real ones above it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -14,7 +14,7 @@ use posse::{Error, Selector};
 
 use crate::bake::cut_list::{CutList, CutRow, Piece};
 use crate::bake::frames::ClipPart;
-use crate::bake::inputs::{ClipFile, Failure, Inputs, ListedClip, check_length, stem};
+use crate::bake::inputs::{Failure, Inputs, ListedClip, ListedFile, check_length, stem};
 use crate::bake::options::Options;
 use crate::bake::share::Share;
 
@@ -122,7 +122,7 @@ enum Refusal {
 
 /// The pieces so far.
 struct Cutter<'a> {
-    files: &'a [ClipFile],
+    files: &'a [ListedFile],
     /// The files by their names, with and without extension.
     by_name: HashMap<&'a str, Vec<usize>>,
     /// The pieces of each file, in the order of the rows.
@@ -137,7 +137,7 @@ struct Cutter<'a> {
 }
 
 impl<'a> Cutter<'a> {
-    fn new(files: &'a [ClipFile], rows: &[CutRow], extension: &'a str) -> Self {
+    fn new(files: &'a [ListedFile], rows: &[CutRow], extension: &'a str) -> Self {
         let mut by_name: HashMap<&str, Vec<usize>> = HashMap::new();
         for (index, file) in files.iter().enumerate() {
             let name = last_name(&file.below);
@@ -309,11 +309,11 @@ impl<'a> Cutter<'a> {
     /// The refusal of a path that no input has. The inputs whose names begin like its own are listed first.
     fn no_input(&self, path: &str) -> Refusal {
         let wanted = last_name(path).to_lowercase();
-        let common = |file: &&ClipFile| {
+        let common = |file: &&ListedFile| {
             let name = last_name(&file.below).to_lowercase();
             Reverse(name.chars().zip(wanted.chars()).take_while(|(one, other)| one == other).count())
         };
-        let mut files: Vec<&ClipFile> = self.files.iter().collect();
+        let mut files: Vec<&ListedFile> = self.files.iter().collect();
         files.sort_by_cached_key(common);
         let names = listed(files.iter().map(|file| file.below.as_str()));
         let what = if self.by_name.contains_key(last_name(path)) { "path" } else { "name" };
@@ -331,20 +331,20 @@ struct Located<'p> {
     fit: Fit,
 }
 
-/// How well the folders of a row fit those of a file. Later ones fit better.
+/// How well the folders of a row fit the folders of a file. Later ones fit better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
-    /// The folders of the row end with those of the file below its INPUT, of which there are so many, at least 1.
+    /// The folders of the row end with the folders of the file below its INPUT, of which there are so many, at least 1.
     Longer(usize),
     /// The path of the file ends with the folders of the row. For a file directly in its INPUT, this may be the real
     /// path.
     Shorter,
-    /// The folders are those of the file below its INPUT.
+    /// The folders are the folders of the file below its INPUT.
     Exact,
 }
 
 impl Fit {
-    fn new(file: &ClipFile, folders: &[&str]) -> Option<Self> {
+    fn new(file: &ListedFile, folders: &[&str]) -> Option<Self> {
         let (below, _) = split(&file.below);
         let path = file.path.to_string_lossy().replace('\\', "/");
         let (above, _) = split(&path);
@@ -353,7 +353,7 @@ impl Fit {
         } else if above.ends_with(folders) {
             Some(Self::Shorter)
         } else if below.is_empty() {
-            // The folders of the row lie above the INPUT, where only the real path tells if they are those of the file.
+            // The folders of the row lie above the INPUT, where only the real path tells if the file has them.
             let folder = file.path.parent().filter(|folder| !folder.as_os_str().is_empty());
             let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
             let folder = folder.to_string_lossy().replace('\\', "/");
@@ -402,7 +402,7 @@ mod tests {
 
     use super::*;
 
-    fn file(path: &str, below: &str, clips: &[&str]) -> ClipFile {
+    fn file(path: &str, below: &str, clips: &[&str]) -> ListedFile {
         let names = clips.iter().map(|clip| Some((*clip).to_owned())).collect();
         let name = |clip: &&str| if clip.is_empty() { stem(below).into() } else { format!("{}#{clip}", stem(below)) };
         let listed = |(index, name)| ListedClip { index, name, part: ClipPart::default() };
@@ -410,7 +410,7 @@ mod tests {
         let (count, kind) = (clips.len(), FileFormat::Bvh);
         let (refused, beside, selected) = (Vec::new(), Vec::new(), Vec::new());
         let contents = Contents { kind, count, clips, refused, beside, selected, names };
-        ClipFile { path: path.into(), below: below.into(), size: 1, modified: None, contents: Ok(contents) }
+        ListedFile { path: path.into(), below: below.into(), size: 1, modified: None, contents: Ok(contents) }
     }
 
     #[test]

@@ -70,7 +70,7 @@ pub struct RowFacts {
     pub frames: u64,
     /// Frames per second.
     pub fps: f64,
-    /// The time of the last frame, in seconds; that of the first is 0.
+    /// The time of the last frame, in seconds; the first frame is at 0.
     pub seconds: f64,
     /// The number of joints written.
     pub joints: usize,
@@ -154,7 +154,7 @@ pub fn sha256_of_file(file: &Path) -> Result<String, Error> {
     Ok(input.hash().digits())
 }
 
-/// The facts of the files beside a file. Those that do not exist are left out: importers refuse a file only if it needs
+/// The facts of the files beside a file. Files that do not exist are left out: importers refuse a file only if it needs
 /// them.
 pub fn facts_of_buffers(file: &Path, buffers: &[String]) -> Result<Vec<BufferFacts>, Error> {
     let folder = file.parent().unwrap_or(Path::new(""));

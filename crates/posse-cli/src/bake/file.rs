@@ -5,16 +5,17 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use posse::bake::native_fps;
 use posse::import::{FileFormat, bvh};
 use posse::quality::FootLock;
-use posse::{ClipId, Error, Library, MirrorMap, SkeletonId};
+use posse::retarget::MirrorMap;
+use posse::{ClipId, Error, Library, SkeletonId};
 
-use crate::bake::clip::{ClipBake, FramedMotion, Rig, UNBOUND, UNREADABLE};
+use crate::bake::clip::{ArrayRig, ClipBake, FramedMotion, UNBOUND, UNREADABLE};
 use crate::bake::frames::{ClipFrames, OwnRate};
-use crate::bake::inputs::{ClipFile, Contents, ListedClip, RefusedClip};
+use crate::bake::inputs::{Contents, ListedClip, ListedFile, RefusedClip};
 use crate::bake::job::{BakeError, Job};
 use crate::bake::options::Options;
-use crate::bake::part::{Part, Turn};
+use crate::bake::part::{ShareWriter, Turn};
 use crate::bake::progress::{ClipLine, FileProgress};
-use crate::bake::sampler::Motion;
+use crate::bake::sampler::OutputMotion;
 use crate::bake::{crowd, facts, stream};
 use crate::retargeting::{Retargeted, SourceWarning};
 use crate::source::{Nodes, ReadOptions, Source, with_bvh_options};
@@ -23,7 +24,7 @@ use crate::source::{Nodes, ReadOptions, Source, with_bvh_options};
 const STREAM_FROM: u64 = 8 << 20;
 
 /// Bakes the clips of a file. Errors are recorded.
-pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>) {
+pub fn bake(job: &Job, file: &ListedFile, turn: Option<&Turn>) {
     let progress = &job.progress.begin_file(file.size, file.clips().len());
     let contents = match &file.contents {
         Ok(contents) => contents,
@@ -58,14 +59,14 @@ fn needs_whole(options: &Options) -> bool {
 }
 
 /// Declares the arrays of a file to the writer of a share without clips.
-pub fn declare(job: &Job, file: &ClipFile, part: &mut Part) -> Result<(), BakeError> {
+pub fn declare(job: &Job, file: &ListedFile, part: &mut ShareWriter) -> Result<(), BakeError> {
     let Ok(contents) = &file.contents else { return Ok(()) };
     // The motion is not needed.
     let loaded = match (&job.options.rig, contents.kind) {
         (Some(rig), _) => {
             let mut library = Library::new();
             let Nodes { skeleton, joints, .. } = rig.add_to(&mut library)?;
-            Loaded::without_clips(library, skeleton, joints)
+            LoadedFile::without_clips(library, skeleton, joints)
         }
         (None, FileFormat::Bvh) => {
             let options = job.options.bvh.options();
@@ -73,18 +74,18 @@ pub fn declare(job: &Job, file: &ClipFile, part: &mut Part) -> Result<(), BakeEr
             let mut library = Library::new();
             let skeleton = library.add_skeleton(reader.skeleton().clone());
             let nodes = (0..reader.skeleton().joints().len()).collect();
-            Loaded::without_clips(library, skeleton, nodes)
+            LoadedFile::without_clips(library, skeleton, nodes)
         }
-        (None, _) => Loaded::new(job, file, &facts::read_regular(&file.path)?)?,
+        (None, _) => LoadedFile::new(job, file, &facts::read_regular(&file.path)?)?,
     };
-    let rig = Rig::new(&loaded.library, loaded.skeleton, &loaded.nodes, job.options)?;
+    let rig = ArrayRig::new(&loaded.library, loaded.skeleton, &loaded.nodes, job.options)?;
     part.declare(&rig.head(job, &file.clips()[0].name)).map_err(BakeError::of_writer)
 }
 
 /// Bakes the clips of a file that fits into memory.
 fn bake_whole(
     job: &Job,
-    file: &ClipFile,
+    file: &ListedFile,
     contents: &Contents,
     turn: Option<&Turn>,
     progress: &FileProgress,
@@ -95,7 +96,7 @@ fn bake_whole(
     if clips.is_empty() {
         return Ok(());
     }
-    let mut loaded = Loaded::new(job, file, &bytes)?;
+    let mut loaded = LoadedFile::new(job, file, &bytes)?;
     drop(bytes);
     if loaded.clips.len() != contents.count {
         let (now, before) = (loaded.clips.len(), contents.count);
@@ -106,7 +107,7 @@ fn bake_whole(
     }
     loaded.mirror(job, file, &clips)?;
     // Engines are made after the chains.
-    let Loaded { library, skeleton, .. } = &mut loaded;
+    let LoadedFile { library, skeleton, .. } = &mut loaded;
     let chains = job.options.foot_lock.then(|| FootLock::add_chains(library, *skeleton));
     let chains = chains.map(|chains| {
         // Legs that cannot be chains are no reason to leave out the clips.
@@ -117,7 +118,7 @@ fn bake_whole(
             Vec::new()
         })
     });
-    let rig = Rig::new(&loaded.library, loaded.skeleton, &loaded.nodes, job.options)?;
+    let rig = ArrayRig::new(&loaded.library, loaded.skeleton, &loaded.nodes, job.options)?;
     let mut sampler = job.engines.open(&loaded.library)?;
     let (chains, is_in_metres) = (chains.as_deref(), job.options.is_in_metres(contents.kind));
     let bake = ClipBake { chains, job, file, turn, rig, source: &source, progress, is_in_metres };
@@ -136,7 +137,7 @@ fn bake_whole(
 }
 
 /// A file in memory.
-struct Loaded {
+struct LoadedFile {
     library: Library,
     skeleton: SkeletonId,
     /// The joint of each node, in the order of the file.
@@ -159,9 +160,9 @@ struct MirrorImage {
     warnings: Vec<String>,
 }
 
-impl Loaded {
+impl LoadedFile {
     /// Imports a file, and binds its clips to the rig if there is one.
-    fn new(job: &Job, file: &ClipFile, bytes: &[u8]) -> Result<Self, Error> {
+    fn new(job: &Job, file: &ListedFile, bytes: &[u8]) -> Result<Self, Error> {
         let read = ReadOptions { bvh: job.options.bvh, rest: job.options.proportions.as_ref() };
         let mut report = |line: &str| job.warn_of_import(file, line);
         let (source, warnings) = match (&job.options.rig, &job.options.retarget) {
@@ -190,7 +191,7 @@ impl Loaded {
     }
 
     /// Makes the mirror images of the clips that need one, and prints their warnings. All pieces of a clip share one.
-    fn mirror(&mut self, job: &Job, file: &ClipFile, clips: &[&ListedClip]) -> Result<(), Error> {
+    fn mirror(&mut self, job: &Job, file: &ListedFile, clips: &[&ListedClip]) -> Result<(), Error> {
         let is_bound = |index: &usize| self.unbound.binary_search(&self.clips[*index]).is_err();
         let mirrored = clips.iter().filter(|clip| clip.part.mirrored).map(|clip| clip.index);
         let mirrored: BTreeSet<usize> = mirrored.filter(is_bound).collect();
@@ -227,7 +228,7 @@ impl Loaded {
     fn motion(
         &self,
         job: &Job,
-        file: &ClipFile,
+        file: &ListedFile,
         listed: &ListedClip,
         warned: &mut HashSet<ClipId>,
     ) -> Result<FramedMotion<'static>, Error> {
@@ -242,7 +243,7 @@ impl Loaded {
             Some(Err(reason)) => return Err(Error::Usage(reason.clone())),
             None => return Err(Error::Usage("it has no mirror image".into())),
         };
-        // The frames of a mirror image are those of the clip.
+        // A mirror image has the frames of the clip.
         let clip = self.library.clip(id);
         let of_file = self.fps.get(listed.index).copied().flatten();
         let own = OwnRate { keys: of_file.or_else(|| native_fps(clip)), has_frames: of_file.is_some() };
@@ -254,16 +255,16 @@ impl Loaded {
         let of_image = image.into_iter().flat_map(|image| &image.warnings);
         let texts = about.map(|warning| &warning.text).chain(of_image).chain(frames.warnings());
         let warnings = texts.cloned().collect();
-        let motion = Motion::Clip(image.map_or(id, |image| image.clip));
+        let motion = OutputMotion::Clip(image.map_or(id, |image| image.clip));
         Ok(FramedMotion { motion, frames, warnings })
     }
 }
 
-/// Fails for warnings about a retargeting with `--strict-retarget`, or else prints them if they are new. Those that
+/// Fails for warnings about a retargeting with `--strict-retarget`, or else prints them if they are new. Warnings that
 /// several files share are printed for the first of them.
 fn check_warnings<'a>(
     job: &Job,
-    file: &ClipFile,
+    file: &ListedFile,
     warnings: impl Iterator<Item = &'a SourceWarning>,
     are_new: bool,
 ) -> Result<(), Error> {
@@ -280,6 +281,6 @@ fn check_warnings<'a>(
 }
 
 /// The error that `--strict-retarget` makes of a warning.
-fn strict_error(job: &Job, file: &ClipFile, warning: &str) -> Option<Error> {
+fn strict_error(job: &Job, file: &ListedFile, warning: &str) -> Option<Error> {
     job.options.retarget.as_ref().and_then(|options| options.strict_error(&file.path, warning))
 }

@@ -1,7 +1,7 @@
-//! What of a clip is baked: all of its frames, or those of a range.
+//! What of a clip is baked: all of its frames, or the frames of a range.
 //!
 //! A range counts frames from 0, with both ends, as the frame ranges of Blender, Maya and Unity do. Frames of BVH, FBX
-//! and SMPL files are those of the file, whatever `--fps` is; all other clips have no frames of their own, and are
+//! and SMPL files are the frames of the file, whatever `--fps` is; all other clips have no frames of their own, and are
 //! counted at the rate of the bake. The output has those frames of the whole bake that lie in the range, with the same
 //! bits. Its times begin at 0.
 //!
@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 pub struct FrameRange {
     /// The first frame.
     pub first: u64,
-    /// The last frame; `None` for that of the clip.
+    /// The last frame; `None` for the last frame of the clip.
     pub last: Option<u64>,
 }
 

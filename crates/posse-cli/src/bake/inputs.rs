@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::UNIX_EPOCH;
 
 use posse::import::{FileFormat, crowd, fbx, gltf, recognize, recognize_head, smpl};
-use posse::{Error, Library, Selector, mirrored_name};
+use posse::retarget::mirrored_name;
+use posse::{Error, Library, Selector};
 use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
 
@@ -24,7 +25,7 @@ const MAX_PROPOSED: usize = 5;
 
 /// A file with clips, as it was listed.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct ClipFile {
+pub struct ListedFile {
     /// The path to open.
     pub path: PathBuf,
     /// The path below the INPUT, with `/` between folders.
@@ -55,9 +56,9 @@ pub struct Failure {
 #[derive(Default)]
 pub struct Inputs {
     /// The files.
-    pub files: Vec<ClipFile>,
+    pub files: Vec<ListedFile>,
     /// The files that were found, but of which no piece is wanted.
-    pub unused: Vec<ClipFile>,
+    pub unused: Vec<ListedFile>,
     /// The folders that cannot be searched.
     pub failures: Vec<Failure>,
     /// The files of `@LIST`.
@@ -88,10 +89,10 @@ impl Inputs {
             }
             match read_contents(&file.path, &file.below, options) {
                 Err(ListError::NoMotion) if file.is_searched => None,
-                read => Some(ClipFile::new(&file.path, &file.below, read)),
+                read => Some(ListedFile::new(&file.path, &file.below, read)),
             }
         });
-        let files: Vec<ClipFile> = files.into_iter().flatten().collect();
+        let files: Vec<ListedFile> = files.into_iter().flatten().collect();
         if files.is_empty() && failures.is_empty() {
             let names = inputs.iter().map(|input| input.display().to_string()).collect::<Vec<_>>().join(", ");
             return Err(Error::Usage(format!(
@@ -109,13 +110,13 @@ impl Inputs {
     }
 }
 
-/// The order of two files: that of the bytes of their paths, then of the paths below their INPUTs.
+/// The order of two files, by the bytes of their paths, then of the paths below their INPUTs.
 fn in_order(path: &Path, below: &str, other_path: &Path, other_below: &str) -> std::cmp::Ordering {
     let [bytes, other_bytes] = [path, other_path].map(|path| path.as_os_str().as_encoded_bytes());
     bytes.cmp(other_bytes).then_with(|| below.cmp(other_below))
 }
 
-impl ClipFile {
+impl ListedFile {
     /// A file whose clips were listed, or could not be listed.
     fn new(path: &Path, below: &str, read: Result<(fs::Metadata, Contents), ListError>) -> Self {
         let (metadata, contents) = match read {
@@ -127,7 +128,7 @@ impl ClipFile {
     }
 
     /// The file of a plan as it is now: if it has changed, or if it could not be listed, its clips are listed again.
-    /// Pieces of the only clip of a file stay as they are. Those of a changed file with several clips cannot be found
+    /// Pieces of the only clip of a file stay as they are. Pieces of a changed file with several clips cannot be found
     /// without the rows.
     pub fn listed_again(self, options: &Options) -> Self {
         let (size, modified) = size_and_time(fs::metadata(&self.path).ok().as_ref());
@@ -207,7 +208,7 @@ pub fn name_of<'a>(below: &'a str, options: &Options) -> &'a str {
 }
 
 /// Removes files that were found twice at one path below an INPUT, for example as `a` and `./a`.
-fn remove_repeats(found: &mut Vec<Found>) {
+fn remove_repeats(found: &mut Vec<FoundFile>) {
     let mut counts: HashMap<String, usize> = HashMap::new();
     found.iter().for_each(|file| *counts.entry(file.below.clone()).or_default() += 1);
     let mut known = HashSet::new();
@@ -219,8 +220,8 @@ fn remove_repeats(found: &mut Vec<Found>) {
 
 /// Fails if there is a rig, a range, `--mirror` or an option that measures clips beside a crowd file, whose instances
 /// have skeletons, times and layers of their own.
-pub fn check_crowds(files: &[ClipFile], options: &Options) -> Result<(), Error> {
-    let is_crowd = |file: &&ClipFile| file.contents.as_ref().is_ok_and(|contents| contents.kind == FileFormat::Crowd);
+pub fn check_crowds(files: &[ListedFile], options: &Options) -> Result<(), Error> {
+    let is_crowd = |file: &&ListedFile| file.contents.as_ref().is_ok_and(|contents| contents.kind == FileFormat::Crowd);
     let Some(file) = files.iter().find(is_crowd) else { return Ok(()) };
     let [option, reason] = if options.rig.is_some() {
         ["--rig", "name the files of their instances"]
@@ -243,7 +244,7 @@ pub fn check_crowds(files: &[ClipFile], options: &Options) -> Result<(), Error> 
 
 /// Fails for a `--clip` that selects no clip of any file. It is a warning if the clip may be in a file that cannot be
 /// read.
-fn check_selection(files: &[ClipFile], options: &Options, warnings: &mut Vec<String>) -> Result<(), Error> {
+fn check_selection(files: &[ListedFile], options: &Options, warnings: &mut Vec<String>) -> Result<(), Error> {
     let listed: Vec<&Contents> = files.iter().filter_map(|file| file.contents.as_ref().ok()).collect();
     if listed.iter().all(|contents| contents.count == 0) {
         return Ok(());
@@ -261,7 +262,7 @@ fn check_selection(files: &[ClipFile], options: &Options, warnings: &mut Vec<Str
     Ok(())
 }
 
-/// The names of clips for a message, those that resemble a wanted name first.
+/// The names of clips for a message, names that resemble a wanted name first.
 fn known_clips<'a>(wanted: &str, names: impl Iterator<Item = &'a String>) -> String {
     let wanted = wanted.to_lowercase();
     let mut names: Vec<&str> = names.map(String::as_str).filter(|name| !name.is_empty()).collect();
@@ -288,7 +289,7 @@ const EXTENSIONS: [&str; 5] = ["glb", "gltf", "fbx", "bvh", "npz"];
 
 /// A file that was found.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundFile {
     /// The path to open.
     pub path: PathBuf,
     /// The path below the INPUT, with `/` between folders.
@@ -300,7 +301,7 @@ pub struct Found {
 
 /// The files that were found so far.
 pub struct Search {
-    pub found: Vec<Found>,
+    pub found: Vec<FoundFile>,
     /// The files of `@LIST`.
     pub lists: Vec<PathBuf>,
     /// The folders that could not be read.
@@ -314,7 +315,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// A search that leaves out a folder. `base` is that of the paths of lists.
+    /// A search that leaves out a folder. `base` is the base of the paths of lists.
     pub fn new(out: &Path, base: Option<PathBuf>) -> Self {
         let (found, lists, failures, warnings) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Self { found, lists, failures, warnings, out: resolve(out), base }
@@ -338,7 +339,7 @@ impl Search {
     }
 
     fn add_file(&mut self, path: &Path, is_searched: bool) {
-        self.found.push(Found { path: path.to_path_buf(), below: file_name(path), is_searched });
+        self.found.push(FoundFile { path: path.to_path_buf(), below: file_name(path), is_searched });
     }
 
     /// Adds the paths of a list, one per line. A path that cannot be used is found when it is read.
@@ -362,7 +363,7 @@ impl Search {
                         let reason = "is not below it; give a folder above all files of the list";
                         Error::Usage(format!("{list}: line {number}: --base {base}: {line} {reason}"))
                     })?;
-                    self.found.push(Found { path: base.join(line), below, is_searched: false });
+                    self.found.push(FoundFile { path: base.join(line), below, is_searched: false });
                 }
             }
         }
@@ -409,7 +410,7 @@ impl Search {
             match entry {
                 Ok(entry) if entry.file_type().is_file() && has_clips(entry.path()) => {
                     let below = join_names(entry.path().strip_prefix(folder).unwrap_or(entry.path()));
-                    self.found.push(Found { path: entry.path().to_path_buf(), below, is_searched: true });
+                    self.found.push(FoundFile { path: entry.path().to_path_buf(), below, is_searched: true });
                 }
                 Ok(_) => {}
                 Err(error) => self.add_error(folder, &error),
@@ -427,7 +428,7 @@ impl Search {
         } else if has_clips(path) {
             // A broken link to a file. It is reported when it is read.
             let below = join_names(path.strip_prefix(folder).unwrap_or(path));
-            self.found.push(Found { path: path.to_path_buf(), below, is_searched: true });
+            self.found.push(FoundFile { path: path.to_path_buf(), below, is_searched: true });
         } else if let Some(source) = error.io_error() {
             // A broken link to anything else is no input.
             if source.kind() != io::ErrorKind::NotFound {
@@ -507,7 +508,7 @@ const MAX_INSTANCES: usize = 1 << 16;
 pub struct Contents {
     #[serde(with = "kind_name")]
     pub kind: FileFormat,
-    /// The number of all clips of the file; of a crowd file that of its instances.
+    /// The number of all clips of the file; of a crowd file the number of its instances.
     pub count: usize,
     /// The clips that are wanted.
     pub clips: Vec<ListedClip>,
@@ -741,7 +742,7 @@ fn output_names(file: &str, kind: FileFormat, names: &[Option<String>]) -> Vec<S
     (0..names.len()).map(own).collect()
 }
 
-/// Fails if the name of an output is longer than that of a file may be.
+/// Fails if the name of an output is longer than the name of a file may be.
 pub fn check_length(clip: &ListedClip, extension: &str) -> Result<(), String> {
     let ListedClip { index, name, .. } = clip;
     let length = name.len() - name.rfind('/').map_or(0, |slash| slash + 1) + 1 + extension.len();

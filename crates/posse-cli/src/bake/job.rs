@@ -12,10 +12,10 @@ use posse::import::FileFormat;
 use crate::bake::draft::DraftTag;
 use crate::bake::facts::{Facts, SourceFacts};
 use crate::bake::frames::{ClipFrames, ClipPart};
-use crate::bake::inputs::{ClipFile, Failure, ListedClip};
+use crate::bake::inputs::{Failure, ListedClip, ListedFile};
 use crate::bake::manifest::{ListedSource, Manifest, UNLISTED};
 use crate::bake::options::Options;
-use crate::bake::progress::{ClipLine, Progress};
+use crate::bake::progress::{BakeProgress, ClipLine};
 use crate::bake::sampler::Engines;
 
 /// A bake: its options, and the results of all workers.
@@ -37,7 +37,7 @@ pub struct Job<'a> {
     /// True if the first bad input stops the bake.
     pub strict: bool,
     /// The progress.
-    pub progress: Progress,
+    pub progress: BakeProgress,
     /// The failures so far, with the paths of the files to order them by.
     pub failures: Mutex<Vec<Failure>>,
     /// The first failure to write an output.
@@ -88,7 +88,7 @@ impl Job<'_> {
     /// The same for the output of a clip, which is counted.
     pub fn keeps(
         &self,
-        file: &ClipFile,
+        file: &ListedFile,
         clip: &ListedClip,
         source: impl FnOnce() -> Result<SourceFacts, Error>,
     ) -> bool {
@@ -105,7 +105,7 @@ impl Job<'_> {
     /// otherwise those whose outputs are not kept.
     pub fn new_clips<'f>(
         &self,
-        file: &'f ClipFile,
+        file: &'f ListedFile,
         is_in_part: bool,
         source: impl Fn() -> Result<SourceFacts, Error>,
     ) -> Vec<&'f ListedClip> {
@@ -119,7 +119,7 @@ impl Job<'_> {
 
     /// Prints the line of a warning about the import of a file. What the files of SMPL lack is the same for all of a
     /// data set, and is printed for the first of them.
-    pub fn warn_of_import(&self, file: &ClipFile, line: &str) {
+    pub fn warn_of_import(&self, file: &ListedFile, line: &str) {
         let is_smpl = file.contents.as_ref().is_ok_and(|contents| contents.kind == FileFormat::Smpl);
         let path = file.path.display();
         match line.strip_prefix(&format!("warning: {path}: ")).filter(|_| is_smpl) {
@@ -129,7 +129,7 @@ impl Job<'_> {
     }
 
     /// Prints the warning that a range was shortened, and once for all clips that ends are lost.
-    pub fn warn_of_frames(&self, file: &ClipFile, clip: &ListedClip, frames: &ClipFrames) {
+    pub fn warn_of_frames(&self, file: &ListedFile, clip: &ListedClip, frames: &ClipFrames) {
         if let Some(warning) = &frames.warning {
             self.warn(&format!("warning: {}: clip {}: {warning}", file.path.display(), clip.name));
         }
@@ -142,16 +142,16 @@ impl Job<'_> {
     }
 
     /// Counts a clip that is kept in an output.
-    pub fn count_kept(&self, file: &ClipFile, output: &str, listed: &ListedSource) {
+    pub fn count_kept(&self, file: &ListedFile, output: &str, listed: &ListedSource) {
         self.count(file, "kept", output, listed, 0);
     }
 
     /// Counts a clip that has been written to an output.
-    pub fn count_baked(&self, file: &ClipFile, output: &str, facts: &Facts) {
+    pub fn count_baked(&self, file: &ListedFile, output: &str, facts: &Facts) {
         self.count(file, "baked", output, &ListedSource::new(facts), facts.rows.frames);
     }
 
-    fn count(&self, file: &ClipFile, status: &'static str, output: &str, listed: &ListedSource, frames: u64) {
+    fn count(&self, file: &ListedFile, status: &'static str, output: &str, listed: &ListedSource, frames: u64) {
         let ListedSource { clip, rows, source, quality, warnings } = listed;
         let path = file.path.to_string_lossy();
         let (line, output) = (ClipLine::new(Some(clip), &path, status), Some(output));
@@ -160,7 +160,7 @@ impl Job<'_> {
     }
 
     /// Records the error of a clip, or of a whole file.
-    pub fn fail(&self, file: &ClipFile, clip: Option<&str>, error: BakeError) {
+    pub fn fail(&self, file: &ListedFile, clip: Option<&str>, error: BakeError) {
         // A stopped bake ends the waiting of other clips with errors.
         if self.is_stopped() {
             return;
@@ -205,7 +205,7 @@ pub enum BakeError {
 }
 
 impl BakeError {
-    /// The error of a writer: only a failure to write is that of the output.
+    /// The error of a writer: only a failure to write is an error of the output.
     pub fn of_writer(error: Error) -> Self {
         if matches!(error, Error::Io { .. }) { Self::Output(error) } else { Self::Input(error) }
     }

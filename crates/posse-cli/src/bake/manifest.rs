@@ -82,7 +82,7 @@ impl ListedSource {
 
 /// A line of a manifest.
 #[derive(Debug, Serialize, Deserialize)]
-struct Line {
+struct ManifestLine {
     /// The path of the output below OUT, with `/` between folders.
     output: String,
     /// The size of the output; `None` in the line before an output is replaced.
@@ -99,7 +99,7 @@ struct Line {
 struct Entry {
     bytes: Option<u64>,
     clips: Vec<ListedSource>,
-    /// The difference of its options or its version from those of this bake, as a text.
+    /// The difference of its options or its version from this bake, as a text.
     difference: Option<String>,
     written: u64,
 }
@@ -138,9 +138,9 @@ impl ListedOutputs {
                 break;
             }
             number += 1;
-            match serde_json::from_slice::<Line>(&text) {
+            match serde_json::from_slice::<ManifestLine>(&text) {
                 Ok(line) => {
-                    let Line { output, bytes, clips, written, .. } = line;
+                    let ManifestLine { output, bytes, clips, written, .. } = line;
                     let difference = difference(&line.posse_version, &line.options, options);
                     entries.insert(output, Entry { bytes, clips, difference, written });
                 }
@@ -214,7 +214,7 @@ impl ListedOutputs {
     }
 }
 
-/// The difference of the version and the options of an output from those of this bake.
+/// The difference of the version and the options of an output from this bake.
 fn difference(version: &str, found: &Value, options: &Value) -> Option<String> {
     if version != VERSION {
         return Some(format!("made by posse {version}, but this is {VERSION}"));
@@ -261,7 +261,8 @@ impl<'a> Manifest<'a> {
     /// [`Error::Io`] with the output or the manifest. An output without a line is made anew by the next run.
     pub fn keep(&self, draft: Draft, output: &str, clips: Vec<ListedSource>) -> Result<(), Error> {
         let (options, posse_version) = (self.options.clone(), VERSION.into());
-        let mut line = Line { output: output.into(), bytes: None, clips, options, posse_version, written: now() };
+        let mut line =
+            ManifestLine { output: output.into(), bytes: None, clips, options, posse_version, written: now() };
         if self.listed.contains(output) {
             self.append(&line)?;
         }
@@ -271,7 +272,7 @@ impl<'a> Manifest<'a> {
     }
 
     /// Appends a line, by one write. A line that a killed task has not completed is ended first.
-    fn append(&self, line: &Line) -> Result<(), Error> {
+    fn append(&self, line: &ManifestLine) -> Result<(), Error> {
         let append = || -> io::Result<()> {
             let mut text = serde_json::to_vec(line)?;
             text.push(b'\n');

@@ -1,21 +1,22 @@
 //! The contacts and the quality of a clip, measured before its frames are written, and the lock of its feet.
 //!
 //! Of a piece of a clip, the frames of the piece are measured, and nothing outside of it. The ground on which its feet
-//! stand is that of the clip, see [`Stance::of_part`].
+//! stand is the stand of the clip, see [`Stance::of_part`].
 
 use std::ops::Range;
 
 use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest, FrameGrid};
 use posse::glam::{DQuat, DVec3};
+use posse::ik::ChainId;
 use posse::quality::{
     FootContacts, FootLock, GroundLevel, MotionQuality, QualityMeter, Stance, measured_factor, measured_fps,
 };
-use posse::{ChainId, ClipId, Error};
+use posse::{ClipId, Error};
 use serde_json::Value;
 
 use crate::bake::format::ClipHead;
 use crate::bake::frames::ClipFrames;
-use crate::bake::sampler::{Block, Motion, Sampler};
+use crate::bake::sampler::{Block, ClipSampler, OutputMotion};
 use crate::quality::QualityReport;
 
 /// What is known of the frames of a clip.
@@ -29,14 +30,14 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Measures frames of a clip, whose output has a head. `chains` are those of its feet if they are to be held.
+    /// Measures frames of a clip, whose output has a head. `chains` are the chains of its feet if they are to be held.
     pub fn new(
         head: &ClipHead,
         frames: &ClipFrames,
         clip: ClipId,
         chains: Option<&[ChainId]>,
         with_quality: bool,
-        sampler: &mut Sampler,
+        sampler: &mut ClipSampler,
     ) -> Result<Self, Error> {
         let library = head.library;
         let frames = measured_frames(frames)?;
@@ -51,13 +52,13 @@ impl Measured {
             let report = serde_json::to_value(QualityReport::new(skeleton, &stance, quality));
             report.map_err(|error| Error::Usage(error.to_string()))
         };
-        let (quality, contacts) = measure(head, &frames, &stance, Motion::Clip(clip), sampler)?;
+        let (quality, contacts) = measure(head, &frames, &stance, OutputMotion::Clip(clip), sampler)?;
         let Some(chains) = chains else {
             let quality = with_quality.then(|| report(&quality)).transpose()?;
             return Ok(Self { contacts, lock: None, quality });
         };
         let lock = FootLock::new(clip, chains.to_vec(), stance.clone(), contacts.clone()).starting_at(start);
-        let (locked, _) = measure(head, &frames, &stance, Motion::Locked(clip, library, &lock), sampler)?;
+        let (locked, _) = measure(head, &frames, &stance, OutputMotion::Locked(clip, library, &lock), sampler)?;
         let mut value = report(&locked)?;
         value["before_foot_lock"] = report(&quality)?["feet"].take();
         Ok(Self { contacts, lock: Some(lock), quality: Some(value) })
@@ -80,8 +81,8 @@ fn measure(
     head: &ClipHead,
     frames: &ClipFrames,
     stance: &Stance,
-    motion: Motion,
-    sampler: &mut Sampler,
+    motion: OutputMotion,
+    sampler: &mut ClipSampler,
 ) -> Result<(MotionQuality, FootContacts), Error> {
     let joints: Vec<usize> = (0..head.library.skeleton(head.skeleton).joints().len()).collect();
     let kinds = vec![ArrayKind::Pos, ArrayKind::LocalQuat];

@@ -27,7 +27,7 @@ use crate::bake::progress::MinuteClock;
 use crate::bake::shards_file::{self, ShardsFile};
 use crate::bake::share::Share;
 use crate::draft::Draft;
-use crate::npz::Kind;
+use crate::npz::NumberType;
 use crate::output::note;
 use crate::safetensors::{self, Tensor};
 
@@ -142,7 +142,7 @@ fn missing_parts(out: &Path, missing: &[usize], count: u32) -> String {
     )
 }
 
-/// Returns true if the index is that of the shares of the folder, or of its bake without shares.
+/// Returns true if the index belongs to the shares of the folder, or of its bake without shares.
 pub fn is_merged(out: &Path, has_shares: bool) -> Result<bool, Error> {
     if !out.join(INDEX).is_file() {
         return Ok(false);
@@ -197,7 +197,7 @@ struct MergedRig {
 
 /// A clip in a part.
 struct MergedClip {
-    /// The index of its rig among those of all parts.
+    /// The index of its rig among the rigs of all parts.
     rig: usize,
     place: Place,
     first_row: u64,
@@ -260,7 +260,7 @@ impl Merge {
         let Self { paths, stamps: before, head, rigs, clips } = self;
         let frames: u64 = rigs.iter().map(|rig| rig.rows).sum();
         let summary = format!("{} clips of {} rigs, {frames} frames", clips.len(), rigs.len());
-        let mut parts = Parts::new(&paths, before.iter().map(|(bytes, _)| bytes).sum());
+        let mut parts = MergedParts::new(&paths, before.iter().map(|(bytes, _)| bytes).sum());
         let mut drafts = Vec::with_capacity(rigs.len());
         for rig in &rigs {
             let mut draft = tag.create(&out.join(&rig.file))?;
@@ -355,10 +355,16 @@ impl MergedRig {
     }
 
     /// Writes the file. The times come first, and booleans last, so that all tensors are aligned.
-    fn write(&self, head: &PartHead, clips: &[MergedClip], parts: &mut Parts, draft: &mut Draft) -> Result<(), Error> {
+    fn write(
+        &self,
+        head: &PartHead,
+        clips: &[MergedClip],
+        parts: &mut MergedParts,
+        draft: &mut Draft,
+    ) -> Result<(), Error> {
         let rests = self.rig.rest_tensors(self.rest_places.len() as u64);
         let shape = vec![self.rig.parents.len() as u64];
-        let parents = Tensor { name: "parents".into(), kind: Kind::Integer, shape };
+        let parents = Tensor { name: "parents".into(), kind: NumberType::Integer, shape };
         let mut tensors = self.rig.row_tensors(self.rows);
         let rows = tensors.split_off(1);
         let constant = [parents].into_iter().chain(rests);
@@ -366,7 +372,7 @@ impl MergedRig {
         let header = safetensors::header(&self.metadata(head), &tensors).map_err(|error| draft.error(error))?;
         draft.write_all(&header).map_err(|error| draft.error(error))?;
         let rest_bytes = self.rig.rest_tensors(1).map(|tensor| tensor.bytes());
-        // The bytes of a row before that of each array in a block.
+        // The bytes of a row before the bytes of each array in a block.
         let mut before = 0;
         for (array, tensor) in self.rig.row_tensors(1).iter().enumerate() {
             let width = tensor.bytes();
@@ -419,16 +425,16 @@ impl MergedRig {
 }
 
 /// The parts that are read.
-struct Parts<'a> {
+struct MergedParts<'a> {
     paths: &'a [PathBuf],
     open: HashMap<usize, File>,
     buffer: Vec<u8>,
-    /// The bytes of all parts together, and those that have been read.
+    /// The bytes of all parts together, and the bytes that have been read.
     bytes: [u64; 2],
     clock: MinuteClock,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> MergedParts<'a> {
     /// `bytes` is the size of all parts together.
     fn new(paths: &'a [PathBuf], bytes: u64) -> Self {
         Self { paths, open: HashMap::new(), buffer: vec![0; BUFFER], bytes: [bytes, 0], clock: MinuteClock::new() }

@@ -46,13 +46,13 @@ pub use self::args::{Args, EXAMPLES};
 use self::check::Kept;
 use self::draft::DraftTag;
 use self::format::{Format, PartPlace};
-use self::inputs::{ClipFile, Inputs};
+use self::inputs::{Inputs, ListedFile};
 use self::job::{BakeError, Job};
 use self::manifest::Manifest;
 use self::options::Options;
-use self::part::Part;
+use self::part::ShareWriter;
 use self::plan::Plan;
-use self::progress::Progress;
+use self::progress::BakeProgress;
 use self::sampler::Engines;
 use self::shards_file::Task;
 use self::share::{PlanChoice, Share};
@@ -129,7 +129,7 @@ fn write_plan(options: &Options, out: &Path, inputs: &Inputs, shares: u32) -> Re
     let place = plan::write(out, inputs, shares, options, &tag)?;
     // Shares of an earlier plan had other files.
     job::remove_failures(out).map_err(BakeError::Output)?;
-    let is_bad = |file: &&ClipFile| file.contents.is_err() || !file.refused().is_empty();
+    let is_bad = |file: &&ListedFile| file.contents.is_err() || !file.refused().is_empty();
     let bad = inputs.failures.len() + inputs.files.iter().filter(is_bad).count();
     let bytes = inputs.files.iter().fold(0_u64, |bytes, file| bytes.saturating_add(file.size));
     let (files, megabytes) = (inputs.files.len(), bytes as f64 / 1e6);
@@ -161,7 +161,7 @@ fn bake(args: &Args, options: &Options, out: &Path, task: &Task, threads: usize)
         engines: Engines::new(EngineSelection { choice: options.engine, adapter: &args.adapter }),
         resume: args.resume,
         strict: is_strict() && !args.allow_failed,
-        progress: Progress::new(clips, bytes, args.json),
+        progress: BakeProgress::new(clips, bytes, args.json),
         failures: Mutex::default(),
         output_error: Mutex::default(),
         stopped: false.into(),
@@ -179,7 +179,7 @@ fn bake(args: &Args, options: &Options, out: &Path, task: &Task, threads: usize)
 }
 
 /// The folders below OUT in which some files have outputs, and OUT itself.
-fn output_folders<'a>(options: &Options, files: &[&'a ClipFile]) -> BTreeSet<&'a str> {
+fn output_folders<'a>(options: &Options, files: &[&'a ListedFile]) -> BTreeSet<&'a str> {
     let mut folders = BTreeSet::from([""]);
     if !options.format.is_per_share() {
         let clips = files.iter().flat_map(|file| file.clips());
@@ -188,12 +188,12 @@ fn output_folders<'a>(options: &Options, files: &[&'a ClipFile]) -> BTreeSet<&'a
     folders
 }
 
-/// Bakes files of a share side by side. `all` has those of all shares. Fails if the files of the share cannot be
+/// Bakes files of a share side by side. `all` has the files of all shares. Fails if the files of the share cannot be
 /// written.
 fn bake_files(
     job: &Job,
-    all: &[ClipFile],
-    mut files: Vec<&ClipFile>,
+    all: &[ListedFile],
+    mut files: Vec<&ListedFile>,
     share: Option<Share>,
     threads: usize,
 ) -> Result<(), Error> {
@@ -223,10 +223,10 @@ fn bake_files(
     }
 }
 
-/// Bakes files of a share, in this order, into the files of the share. `all` has those of all shares.
-fn bake_part(job: &Job, all: &[ClipFile], files: &[&ClipFile], share: Share, threads: usize) -> Result<(), Error> {
+/// Bakes files of a share, in this order, into the files of the share. `all` has the files of all shares.
+fn bake_part(job: &Job, all: &[ListedFile], files: &[&ListedFile], share: Share, threads: usize) -> Result<(), Error> {
     let place = PartPlace { folder: job.out, share, list: job.list, tag: job.tag, manifest: &job.manifest };
-    let mut part = Part::new(job.options.format.begin_part(place)?);
+    let mut part = ShareWriter::new(job.options.format.begin_part(place)?);
     if job.options.format.has_columns() && files.iter().all(|file| file.clips().is_empty()) {
         declare(job, all, &mut part)?;
     }
@@ -239,10 +239,10 @@ fn bake_part(job: &Job, all: &[ClipFile], files: &[&ClipFile], share: Share, thr
     if job.is_stopped() { Ok(()) } else { part.finish() }
 }
 
-/// Declares the arrays of a share without clips: those of the first file, in order of the paths, that can be read. Its
-/// errors belong to another share.
-fn declare(job: &Job, all: &[ClipFile], part: &mut Part) -> Result<(), Error> {
-    let mut all: Vec<&ClipFile> = all.iter().filter(|file| !file.clips().is_empty()).collect();
+/// Declares the arrays of a share without clips: the arrays of the first file, in order of the paths, that can be read.
+/// Its errors belong to another share.
+fn declare(job: &Job, all: &[ListedFile], part: &mut ShareWriter) -> Result<(), Error> {
+    let mut all: Vec<&ListedFile> = all.iter().filter(|file| !file.clips().is_empty()).collect();
     all.sort_by(|a, b| a.below.cmp(&b.below));
     for file in all {
         match file::declare(job, file, part) {

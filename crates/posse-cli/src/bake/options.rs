@@ -19,7 +19,7 @@ use crate::bake::frames::{FrameOptions, FrameRange};
 use crate::engine::EngineChoice;
 use crate::output::warn_of_file;
 use crate::retargeting::{ChoiceFile, OPTIONS_WITHOUT_RETARGET, Retargeter};
-use crate::source::{Report, Rig};
+use crate::source::{ReportLine, Rig};
 
 /// The options of a bake.
 pub struct Options {
@@ -189,7 +189,7 @@ impl Options {
         Ok(options)
     }
 
-    /// The options that change an output, and those that select outputs and frames.
+    /// The options that change an output, and the options that select outputs and frames.
     pub fn value_of_all(&self) -> Value {
         let mut value = self.value.clone();
         value["clip"] = self.clips.as_slice().into();
@@ -350,7 +350,7 @@ fn is_like_file(text: &str) -> bool {
 
 /// Reads a rig. Fails if it cannot be used, because then no clip can be baked. Its warnings are reported once, and not
 /// with each file that is baked.
-fn read_rig(path: &Path, bvh: BvhArgs, report: &mut Report) -> Result<Rig, Error> {
+fn read_rig(path: &Path, bvh: BvhArgs, report: &mut ReportLine) -> Result<Rig, Error> {
     let mut rig = Rig::read(path, bvh)?;
     if rig.skeleton().joints().is_empty() {
         let rig = path.display();

@@ -24,22 +24,22 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 ///
 /// Workers begin files in the order of the list, and a worker keeps at most one clip that waits for earlier ones. The
 /// worker of the earliest file never waits.
-pub struct Part<'a> {
+pub struct ShareWriter<'a> {
     writer: Mutex<Box<dyn PartWriter + 'a>>,
-    turns: Mutex<Turns>,
+    turns: Mutex<FinishedFiles>,
     changed: Condvar,
 }
 
 /// The files that are done.
 #[derive(Default)]
-struct Turns {
+struct FinishedFiles {
     /// The first file that is not done.
     next: usize,
     /// Files after it that are done.
     done: BTreeSet<usize>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> ShareWriter<'a> {
     /// A share without clips.
     pub fn new(writer: Box<dyn PartWriter + 'a>) -> Self {
         Self { writer: Mutex::new(writer), turns: Mutex::default(), changed: Condvar::new() }
@@ -60,14 +60,14 @@ impl<'a> Part<'a> {
         self.writer.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
     }
 
-    fn turns(&self) -> MutexGuard<'_, Turns> {
+    fn turns(&self) -> MutexGuard<'_, FinishedFiles> {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The turn of a file. It ends when this value is dropped, whatever becomes of the file.
 pub struct Turn<'p, 'w> {
-    part: &'p Part<'w>,
+    part: &'p ShareWriter<'w>,
     file: usize,
     /// The name of the file of the share that has the last clip.
     written: Cell<String>,

@@ -9,7 +9,7 @@ use posse::import::FileFormat;
 
 use crate::bake::format::packed::MERGED;
 use crate::bake::format::{Format, part_name};
-use crate::bake::inputs::{ClipFile, Inputs, RefusedClip, name_of, resolve, stem};
+use crate::bake::inputs::{Inputs, ListedFile, RefusedClip, name_of, resolve, stem};
 use crate::bake::options::{Options, ReadFile};
 use crate::bake::share::Share;
 use crate::bake::{crowd, job, manifest, merge, plan, shards_file};
@@ -19,14 +19,14 @@ use crate::threads::map;
 const MAX_LISTED: usize = 5;
 
 /// A file that a bake writes.
-struct Output<'a> {
+struct BakedFile<'a> {
     /// The path below OUT, with `/` between folders.
     below: String,
     /// The file that it is made from; `None` for a file of the whole bake.
     source: Option<&'a Path>,
 }
 
-impl Output<'_> {
+impl BakedFile<'_> {
     /// The folders of the path below OUT, from the lowest one up.
     fn folders(&self) -> impl Iterator<Item = &str> {
         self.below.rmatch_indices('/').map(|(end, _)| &self.below[..end])
@@ -51,11 +51,11 @@ struct RepeatedName {
 }
 
 /// Makes bad inputs of clips whose outputs cannot be there beside others. An output depends on its own file and the
-/// options alone, so that of several clips of one name none gets it. A clip whose output would be a folder of other
+/// options alone, so that none of several clips of one name gets it. A clip whose output would be a folder of other
 /// outputs makes way for them, and so do the clips in a folder that would be a file of the bake.
 ///
 /// Clips that were refused before count as well, so that a second call changes nothing.
-pub fn refuse_clashes(files: &mut [ClipFile], options: &Options) {
+pub fn refuse_clashes(files: &mut [ListedFile], options: &Options) {
     let mut messages: HashMap<usize, HashMap<String, String>> = HashMap::new();
     for (index, name, message) in clips_in_place_of_others(files, options) {
         messages.entry(index).or_default().insert(name, message);
@@ -85,8 +85,8 @@ pub fn refuse_clashes(files: &mut [ClipFile], options: &Options) {
 }
 
 /// The names of the clips of a file, with true for mirror images. A crowd file may have an output of its own besides
-/// those of its instances.
-fn names<'a>(file: &'a ClipFile, options: &Options) -> impl Iterator<Item = (&'a str, bool)> {
+/// the files of its instances.
+fn names<'a>(file: &'a ListedFile, options: &Options) -> impl Iterator<Item = (&'a str, bool)> {
     let is_crowd = file.contents.as_ref().is_ok_and(|contents| contents.kind == FileFormat::Crowd);
     let own = is_crowd.then(|| (name_of(&file.below, options), false));
     let refused = file.refused().iter().map(|refused| (refused.name.as_str(), false));
@@ -95,7 +95,7 @@ fn names<'a>(file: &'a ClipFile, options: &Options) -> impl Iterator<Item = (&'a
 
 /// The clips whose output would be a folder of other outputs, or be in a folder that is a file of the bake: the indices
 /// of their files, their names and the errors.
-fn clips_in_place_of_others(files: &[ClipFile], options: &Options) -> Vec<(usize, String, String)> {
+fn clips_in_place_of_others(files: &[ListedFile], options: &Options) -> Vec<(usize, String, String)> {
     if options.format.is_per_share() {
         return Vec::new();
     }
@@ -130,7 +130,7 @@ fn clips_in_place_of_others(files: &[ClipFile], options: &Options) -> Vec<(usize
 }
 
 /// The names that several clips have.
-fn repeated_names(files: &[ClipFile], options: &Options) -> HashMap<String, RepeatedName> {
+fn repeated_names(files: &[ListedFile], options: &Options) -> HashMap<String, RepeatedName> {
     let names = || {
         let indexed = files.iter().enumerate();
         indexed.flat_map(move |(index, file)| names(file, options).map(move |(name, mirrored)| (index, name, mirrored)))
@@ -149,10 +149,10 @@ fn repeated_names(files: &[ClipFile], options: &Options) -> HashMap<String, Repe
 }
 
 /// The message for a file with a clip whose name clips of other files have.
-fn repeated_message(files: &[ClipFile], index: usize, name: &str, repeat: &RepeatedName) -> String {
+fn repeated_message(files: &[ListedFile], index: usize, name: &str, repeat: &RepeatedName) -> String {
     let file = &files[index];
     let others = repeat.files.iter().filter(|other| **other != index).map(|&other| &files[other]);
-    let others: Vec<&ClipFile> = others.take(MAX_LISTED).collect();
+    let others: Vec<&ListedFile> = others.take(MAX_LISTED).collect();
     let paths: Vec<String> = others.iter().map(|other| other.path.display().to_string()).collect();
     let more = match repeat.files.len().saturating_sub(1 + others.len()) {
         0 => String::new(),
@@ -160,7 +160,8 @@ fn repeated_message(files: &[ClipFile], index: usize, name: &str, repeat: &Repea
     };
     let both = if others.len() > 1 { "all" } else { "both" };
     let mirrored = if repeat.mirrored { ", as a clip or as a mirror image" } else { "" };
-    let has_other_extension = |other: &&ClipFile| other.below != file.below && stem(&other.below) == stem(&file.below);
+    let has_other_extension =
+        |other: &&ListedFile| other.below != file.below && stem(&other.below) == stem(&file.below);
     let hint = match others.iter().all(has_other_extension) {
         true => "keep the extensions in the names (--keep-extension), or rename a file",
         false => "rename a file, or give the folder above them as INPUT",
@@ -207,8 +208,8 @@ pub fn check(
 }
 
 /// The outputs of all clips, and the files of the bake.
-fn outputs<'a>(files: &'a [ClipFile], options: &Options, share: Option<Share>) -> Vec<Output<'a>> {
-    let of_bake = |below: String| Output { below, source: None };
+fn outputs<'a>(files: &'a [ListedFile], options: &Options, share: Option<Share>) -> Vec<BakedFile<'a>> {
+    let of_bake = |below: String| BakedFile { below, source: None };
     let Share { index, count } = share.unwrap_or(Share { index: 0, count: 1 });
     let mut outputs = vec![of_bake(job::failures_name(index)), of_bake(manifest::name(index))];
     if share.is_some() {
@@ -225,12 +226,12 @@ fn outputs<'a>(files: &'a [ClipFile], options: &Options, share: Option<Share>) -
         let source = Some(file.path.as_path());
         let clips = file.clips().iter().map(|clip| options.format.output(&clip.name));
         let reference = crowd::reference_output(options, file);
-        outputs.extend(clips.chain(reference).map(|below| Output { below, source }));
+        outputs.extend(clips.chain(reference).map(|below| BakedFile { below, source }));
     }
     outputs
 }
 
-/// The files that a bake reads: inputs with the files that they name, and those of the options.
+/// The files that a bake reads: inputs with the files that they name, and the files of the options.
 fn read_files(inputs: &Inputs, options: &Options) -> Vec<ReadFile> {
     let mut read: Vec<ReadFile> = Vec::new();
     for file in inputs.files.iter().chain(&inputs.unused) {
@@ -271,7 +272,7 @@ fn check_folders_of_out(out: &Path) -> Result<(), Error> {
 }
 
 /// Fails if a file stands where a folder of the outputs is needed.
-fn check_folders_below(out: &Path, outputs: &[Output]) -> Result<(), Error> {
+fn check_folders_below(out: &Path, outputs: &[BakedFile]) -> Result<(), Error> {
     let mut known = HashSet::new();
     for output in outputs {
         for folder in output.folders() {
@@ -292,7 +293,7 @@ fn check_folders_below(out: &Path, outputs: &[Output]) -> Result<(), Error> {
 }
 
 /// Fails if the place of an output is a folder, or one of the files that are read.
-fn check_place(out: &Path, output: &Output, read: &HashMap<&Path, &ReadFile>) -> Result<(), Error> {
+fn check_place(out: &Path, output: &BakedFile, read: &HashMap<&Path, &ReadFile>) -> Result<(), Error> {
     let place = out.join(&output.below);
     let (shown, text) = (place.display(), output.text());
     match place.canonicalize() {

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bake::draft::DraftTag;
 use crate::bake::facts::open_regular;
-use crate::bake::inputs::{ClipFile, Failure, Inputs, check_crowds};
+use crate::bake::inputs::{Failure, Inputs, ListedFile, check_crowds};
 use crate::bake::job::BakeError;
 use crate::bake::options::Options;
 use crate::bake::shards_file::{ShardsFile, Task};
@@ -25,12 +25,12 @@ use crate::bake::share::Share;
 /// The name of a plan in OUT.
 pub const NAME: &str = "plan.jsonl";
 
-/// The largest head, in bytes. That of 100,000 shares has 6 MB.
+/// The largest head, in bytes. The head of 100,000 shares has 6 MB.
 const MAX_HEAD: u64 = 64 << 20;
 
 /// The first line.
 #[derive(Debug, Serialize, Deserialize)]
-struct Head {
+struct PlanHead {
     #[serde(flatten)]
     list: ShardsFile,
     shares: Vec<PlannedShare>,
@@ -42,14 +42,14 @@ struct PlannedShare {
     files: usize,
     /// The sizes of the files together.
     bytes: u64,
-    /// The bytes of all lines between the head and those of this share.
+    /// The bytes of all lines between the head and the lines of this share.
     offset: u64,
 }
 
 /// A line after the head.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Line<T, F> {
+enum PlanLine<T, F> {
     File(T),
     /// An input that is no file to bake: a folder that could not be searched, for example. Its share reports it.
     Failure(F),
@@ -59,7 +59,7 @@ enum Line<T, F> {
 pub struct Plan {
     path: PathBuf,
     file: BufReader<File>,
-    head: Head,
+    head: PlanHead,
     /// The place of the first line after the head.
     start: u64,
 }
@@ -80,7 +80,7 @@ pub fn write(
     let mut planned = vec![PlannedShare::default(); shares as usize];
     let mut text = String::new();
     for failure in &inputs.failures {
-        text.push_str(&line_of(&Line::<&ClipFile, _>::Failure(failure))?);
+        text.push_str(&line_of(&PlanLine::<&ListedFile, _>::Failure(failure))?);
     }
     let mut files = order.into_iter().peekable();
     for (share, place) in (0..).zip(&mut planned) {
@@ -93,16 +93,16 @@ pub fn write(
                 let message =
                     "its path is not UTF-8, which a plan cannot hold; rename it, or bake without a plan".into();
                 let failure = Failure { path, source, clip: None, message };
-                text.push_str(&line_of(&Line::<&ClipFile, _>::Failure(failure))?);
+                text.push_str(&line_of(&PlanLine::<&ListedFile, _>::Failure(failure))?);
                 continue;
             }
             place.files += 1;
             place.bytes = place.bytes.saturating_add(size);
-            text.push_str(&line_of(&Line::<_, Failure>::File(file))?);
+            text.push_str(&line_of(&PlanLine::<_, Failure>::File(file))?);
         }
     }
     let list = ShardsFile::new(shares, &inputs.files, options.value_of_all());
-    let head = Head { list, shares: planned };
+    let head = PlanHead { list, shares: planned };
     let place = out.join(NAME);
     let mut draft = tag.create(&place).map_err(BakeError::Output)?;
     let written = draft.write_all(line_of(&head)?.as_bytes()).and_then(|()| draft.write_all(text.as_bytes()));
@@ -129,12 +129,12 @@ impl Plan {
         let mut text = Vec::new();
         let read = (&mut file).take(MAX_HEAD).read_until(b'\n', &mut text);
         read.map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
-        let head: Head = serde_json::from_slice(&text).map_err(|error| {
+        let head: PlanHead = serde_json::from_slice(&text).map_err(|error| {
             let error = error.to_string().replace(" at line 1 column ", ", column ");
             Error::Usage(format!("{}: line 1: {error}; expected a plan of posse bake --plan N", path.display()))
         })?;
         let plan = Self { path: path.to_path_buf(), file, head, start: text.len() as u64 };
-        let Head { list, shares } = &plan.head;
+        let PlanHead { list, shares } = &plan.head;
         if list.shards as usize != shares.len() || shares.is_empty() {
             return Err(plan.damaged(&format!("its head has {} of {} shares", shares.len(), list.shards)));
         }
@@ -198,9 +198,9 @@ impl Plan {
             if read.map_err(|source| failed(&self.path, source))? == 0 {
                 break;
             }
-            match serde_json::from_slice::<Line<ClipFile, Failure>>(&text) {
-                Ok(Line::File(file)) => {
-                    let names = |file: &ClipFile| -> HashSet<String> {
+            match serde_json::from_slice::<PlanLine<ListedFile, Failure>>(&text) {
+                Ok(PlanLine::File(file)) => {
+                    let names = |file: &ListedFile| -> HashSet<String> {
                         file.clips().iter().map(|clip| clip.name.clone()).collect()
                     };
                     let before = names(&file);
@@ -211,7 +211,7 @@ impl Plan {
                     has_new_names |= !names(&file).is_subset(&before);
                     inputs.files.push(file);
                 }
-                Ok(Line::Failure(failure)) => inputs.failures.push(failure),
+                Ok(PlanLine::Failure(failure)) => inputs.failures.push(failure),
                 Err(error) => return Err(self.damaged(&error.to_string())),
             }
         }

@@ -84,7 +84,7 @@ impl MinuteClock {
 }
 
 /// The progress of all workers.
-pub struct Progress {
+pub struct BakeProgress {
     bar: ProgressBar,
     clock: MinuteClock,
     json: bool,
@@ -93,7 +93,7 @@ pub struct Progress {
     clips: AtomicU64,
     /// The bytes of inputs that are done, in whole or in part.
     bytes: AtomicU64,
-    /// Those of files that took hardly any time, because their outputs were kept or they cannot be read.
+    /// The bytes of files that took hardly any time, because their outputs were kept or they cannot be read.
     quick_bytes: AtomicU64,
     frames: AtomicU64,
     /// The frames of clips that are done. Clips that fail have written frames too.
@@ -104,7 +104,7 @@ pub struct Progress {
     error: Mutex<Option<io::Error>>,
 }
 
-impl Progress {
+impl BakeProgress {
     /// The progress of a number of clips in files of a total size in bytes.
     pub fn new(clips: usize, bytes: u64, json: bool) -> Self {
         let is_terminal = io::stderr().is_terminal() && !json;
@@ -237,7 +237,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for BakeProgress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
@@ -246,7 +246,7 @@ impl Drop for Progress {
 /// The progress of a file, of whose bytes each clip has an equal part. The whole file is done when this value is
 /// dropped, whatever became of its clips.
 pub struct FileProgress<'a> {
-    progress: &'a Progress,
+    progress: &'a BakeProgress,
     bytes_of_clip: u64,
     /// The bytes that are not done.
     left: Cell<u64>,
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn a_file_is_done_in_parts_and_as_a_whole() {
-        let progress = Progress::new(3, 100, true);
+        let progress = BakeProgress::new(3, 100, true);
         let done = || [&progress.bytes, &progress.quick_bytes, &progress.frames].map(|n| n.load(Ordering::Relaxed));
         let file = progress.begin_file(61, 2);
         // A third of a clip of 30 bytes.
@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn texts_are_remembered_in_bounded_memory() {
-        let progress = Progress::new(1, 1, true);
+        let progress = BakeProgress::new(1, 1, true);
         assert!(progress.is_new("a") && !progress.is_new("a"));
         for index in 0..MAX_KNOWN {
             assert!(progress.is_new(&index.to_string()));

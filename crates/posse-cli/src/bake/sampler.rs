@@ -5,10 +5,11 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use posse::bake::{self, ArrayKind, ArrayLayout, ArrayShape, Moment};
-use posse::quality::{FootContacts, FootLock};
+use posse::cpu::CpuEngine;
 #[cfg(feature = "gpu")]
-use posse::{AdapterKind, GpuContext};
-use posse::{ClipId, CpuEngine, Error, Evaluator, Layer, Library};
+use posse::gpu::{AdapterKind, GpuContext};
+use posse::quality::{FootContacts, FootLock};
+use posse::{ClipId, Error, Evaluator, Layer, Library};
 
 use crate::bake::frames::ClipFrames;
 use crate::engine::{Engine, EngineChoice, EngineLibrary, EngineSelection};
@@ -22,12 +23,12 @@ const BLOCK_BYTES: usize = 4 << 20;
 const MAX_FRAMES: usize = 4096;
 
 /// An engine for a library. Workers have one each, so that it takes one thread.
-pub enum Sampler<'a> {
+pub enum ClipSampler<'a> {
     Cpu(Box<CpuEngine>),
     Other(Box<dyn Evaluator + 'a>),
 }
 
-impl<'a> Sampler<'a> {
+impl<'a> ClipSampler<'a> {
     /// The name of the engine in the facts of outputs: with the arithmetic by which the bits of the CPU engine differ.
     pub fn name(&self) -> String {
         match self {
@@ -71,17 +72,17 @@ impl<'s> Engines<'s> {
     }
 
     /// Opens an engine for a library.
-    pub fn open<'a>(&self, library: &'a Library) -> Result<Sampler<'a>, Error> {
+    pub fn open<'a>(&self, library: &'a Library) -> Result<ClipSampler<'a>, Error> {
         let keys = EngineLibrary::new(library, None);
         let engine = match self.selection.choice {
             EngineChoice::Auto | EngineChoice::Cpu => {
-                return Ok(Sampler::Cpu(Box::new(CpuEngine::with_threads(library, 1)?)));
+                return Ok(ClipSampler::Cpu(Box::new(CpuEngine::with_threads(library, 1)?)));
             }
             #[cfg(feature = "gpu")]
             EngineChoice::Gpu => Engine::with_gpu(self.gpu()?, keys, default_threads(), &mut StartUp::default())?,
             _ => Engine::open(keys, self.selection, default_threads())?,
         };
-        Ok(Sampler::Other(engine.into_evaluator()))
+        Ok(ClipSampler::Other(engine.into_evaluator()))
     }
 
     /// The device of the bake.
@@ -97,7 +98,7 @@ impl<'s> Engines<'s> {
 
 /// The motion of an output.
 #[derive(Clone, Copy)]
-pub enum Motion<'a> {
+pub enum OutputMotion<'a> {
     /// A clip, at its own times.
     Clip(ClipId),
     /// The layers of an instance, at times of the crowd clock.
@@ -141,10 +142,10 @@ impl Block {
     /// Fills the block with the frames from `first` to before `end`.
     pub fn fill(
         &mut self,
-        sampler: &mut Sampler,
+        sampler: &mut ClipSampler,
         layout: &ArrayLayout,
         clip: &ClipFrames,
-        motion: Motion,
+        motion: OutputMotion,
         frames: Range<u64>,
     ) -> Result<(), Error> {
         let grid = &clip.grid;
@@ -155,18 +156,20 @@ impl Block {
         }
         let mut slices: Vec<&mut [f32]> = self.arrays.iter_mut().map(Vec::as_mut_slice).collect();
         match motion {
-            Motion::Clip(clip) => {
+            OutputMotion::Clip(clip) => {
                 self.moments.clear();
                 self.moments.extend(frames.map(|frame| grid.moment(clip, frame)));
                 sampler.sample(layout, &self.moments, &mut slices)
             }
-            Motion::Locked(clip, library, lock) => {
+            OutputMotion::Locked(clip, library, lock) => {
                 self.moments.clear();
                 self.moments.extend(frames.map(|frame| grid.moment(clip, frame)));
                 let goals = |_: ClipId, time: f64| lock.goals(library, time);
                 layout.sample_with_goals(sampler.evaluator(), &self.moments, &goals, &mut slices)
             }
-            Motion::Layers(layers) => layout.sample_layers(sampler.evaluator(), layers, grid, frames, &mut slices),
+            OutputMotion::Layers(layers) => {
+                layout.sample_layers(sampler.evaluator(), layers, grid, frames, &mut slices)
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::bake::draft::DraftTag;
 use crate::bake::facts::{VERSION, different_fields};
-use crate::bake::inputs::{ClipFile, Inputs};
+use crate::bake::inputs::{Inputs, ListedFile};
 use crate::bake::job::BakeError;
 use crate::bake::options::Options;
 use crate::bake::share::Share;
@@ -36,7 +36,7 @@ pub struct ShardsFile {
 
 impl ShardsFile {
     /// The file of a list.
-    pub fn new(shards: u32, files: &[ClipFile], options: Value) -> Self {
+    pub fn new(shards: u32, files: &[ListedFile], options: Value) -> Self {
         let mut hash = Sha256::new();
         for file in files {
             hash.update(file.below.as_bytes());
@@ -130,7 +130,7 @@ impl ShardsFile {
 
 /// The inputs of a bake, and the share of them that is baked.
 pub struct Task {
-    /// The inputs of all shares; with a plan those of the share, or of all if other shares matter.
+    /// The inputs of all shares; with a plan the inputs of the share, or of all if other shares matter.
     pub inputs: Inputs,
     /// The share; `None` without shares.
     pub share: Option<Share>,
@@ -159,7 +159,7 @@ impl Task {
     }
 
     /// The files of the share, in the order of the list; all without shares.
-    pub fn files(&self) -> Vec<&ClipFile> {
+    pub fn files(&self) -> Vec<&ListedFile> {
         self.own.iter().map(|&file| &self.inputs.files[file]).collect()
     }
 

@@ -16,14 +16,14 @@ use posse::import::FileFormat;
 use posse::import::bvh::{Keys, LoadOptions, Reader, count_frames};
 use posse::{ClipId, Error, Library, SkeletonId};
 
-use crate::bake::clip::{Rig, UNBOUND};
+use crate::bake::clip::{ArrayRig, UNBOUND};
 use crate::bake::facts::{Facts, HashingReader, RunningHash, SourceFacts, open_regular};
 use crate::bake::frames::{ClipFrames, OwnRate};
-use crate::bake::inputs::{ClipFile, ListedClip};
+use crate::bake::inputs::{ListedClip, ListedFile};
 use crate::bake::job::{BakeError, Job};
 use crate::bake::part::Turn;
 use crate::bake::progress::FileProgress;
-use crate::bake::sampler::{Block, Motion};
+use crate::bake::sampler::{Block, OutputMotion};
 use crate::output::warn_of_file;
 use crate::source::{Nodes, with_bvh_options};
 
@@ -38,13 +38,13 @@ const BUFFER: usize = 1 << 20;
 
 /// Bakes the clip of a file, or pieces of it, in parts.
 ///
-/// A frame is posed from the keys around it, which are the same in all parts. Its numbers are those of the whole file,
-/// except where a rotation is constant over a part, but not over the file: it then has the bits of its key, without the
-/// rounding of slerp. Parts begin at the same frames for a piece as for the whole clip.
+/// A frame is posed from the keys around it, which are the same in all parts. Its numbers are the numbers of the whole
+/// file, except where a rotation is constant over a part, but not over the file: it then has the bits of its key,
+/// without the rounding of slerp. Parts begin at the same frames for a piece as for the whole clip.
 ///
 /// The last piece is complete when the file has been read to its end. A row that cannot be read is an error of the
 /// file: the pieces that are complete by then stay, and the others are missing.
-pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>, progress: &FileProgress) -> Result<(), BakeError> {
+pub fn bake(job: &Job, file: &ListedFile, turn: Option<&Turn>, progress: &FileProgress) -> Result<(), BakeError> {
     let hashed = OnceCell::new();
     let source = || {
         let hashed = hashed.get_or_init(|| file.source(FileFormat::Bvh).map_err(|error| error.to_string()));
@@ -66,7 +66,7 @@ pub fn bake(job: &Job, file: &ClipFile, turn: Option<&Turn>, progress: &FileProg
         }
         None => (own, (0..window.reader.skeleton().joints().len()).collect()),
     };
-    let rig = Rig::new(&library, skeleton, &nodes, job.options)?;
+    let rig = ArrayRig::new(&library, skeleton, &nodes, job.options)?;
     let rate = OwnRate { keys: window.reader.fps(), has_frames: true };
     let mut pieces = Vec::new();
     for clip in clips {
@@ -105,9 +105,9 @@ struct StreamedPiece<'a> {
 /// A file that is read in parts, with the skeletons of the file and of the clips.
 struct StreamedFile<'a, 'w> {
     job: &'a Job<'a>,
-    file: &'a ClipFile,
+    file: &'a ListedFile,
     turn: Option<&'a Turn<'a, 'w>>,
-    rig: Rig<'a>,
+    rig: ArrayRig<'a>,
     skeletons: [SkeletonId; 2],
     progress: &'a FileProgress<'a>,
 }
@@ -175,7 +175,7 @@ impl StreamedFile<'_, '_> {
             let end = frames.frames.end.min(part.end);
             while first < end && !job.is_stopped() {
                 let block_end = block.end(first, end);
-                block.fill(&mut sampler, &rig.layout, frames, Motion::Clip(id), first..block_end)?;
+                block.fill(&mut sampler, &rig.layout, frames, OutputMotion::Clip(id), first..block_end)?;
                 writer.append(&block.times, &block.arrays).map_err(BakeError::of_writer)?;
                 self.progress.add_frames(block.times.len(), frames.count());
                 first = block_end;
@@ -222,7 +222,7 @@ struct Window {
 
 impl Window {
     /// Opens a file before its first row. Without the number of its rows, they are counted.
-    fn open(file: &ClipFile, options: &LoadOptions, rows: Option<u64>) -> Result<Self, Error> {
+    fn open(file: &ListedFile, options: &LoadOptions, rows: Option<u64>) -> Result<Self, Error> {
         let input = HashingReader::new(open_regular(&file.path)?);
         let sha256 = input.hash();
         let input = BufReader::with_capacity(BUFFER, input);
@@ -237,8 +237,8 @@ impl Window {
         Ok(Self { reader, sha256, keys: Keys::new(), most, is_broken: false })
     }
 
-    /// Prints the warnings of the file after those that have been printed. With `--strict`, fails for the first.
-    fn warn(&self, job: &Job, file: &ClipFile, printed: &mut usize) -> Result<(), Error> {
+    /// Prints the warnings of the file that have not been printed. With `--strict`, fails for the first.
+    fn warn(&self, job: &Job, file: &ListedFile, printed: &mut usize) -> Result<(), Error> {
         let new = self.reader.warnings().iter().skip(*printed);
         *printed = self.reader.warnings().len().max(*printed);
         warn_of_file(&file.path, new, &mut |text| job.warn(text))
@@ -287,7 +287,7 @@ impl Window {
         keys.start >= self.keys.first() && self.next_key() <= keys.end
     }
 
-    /// The key after those of the window.
+    /// The key after the window.
     fn next_key(&self) -> u64 {
         self.keys.first() + self.keys.len() as u64
     }
@@ -303,14 +303,15 @@ impl Window {
         }
     }
 
-    /// Reads up to `count` keys, at most those of a window.
+    /// Reads up to `count` keys, at most the keys of a window.
     fn read(&mut self, count: u64) -> Result<usize, Error> {
         let read = self.reader.read(count.min(self.most) as usize, &mut self.keys);
         self.is_broken |= read.is_err();
         read
     }
 
-    /// A library with the keys as a clip. The skeletons are that of the file, and the one that the clip animates.
+    /// A library with the keys as a clip. The skeletons are the skeleton of the file, and the one that the clip
+    /// animates.
     fn library(&self, job: &Job, library: &Library, skeletons: [SkeletonId; 2]) -> Result<(Library, ClipId), Error> {
         let mut part = library.clone();
         let [own, rig] = skeletons;

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::ArgGroup;
 use clap::builder::ArgPredicate;
-use posse::{AdapterKind, Crowd, SkinFormat};
+use posse::gpu::AdapterKind;
+use posse::{Crowd, SkinFormat};
 
 use super::case::Table;
 use crate::arguments::{CompressArgs, SkinFormatChoice};

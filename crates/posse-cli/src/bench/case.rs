@@ -136,7 +136,7 @@ pub enum Table {
 
 /// A step of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
+pub struct TableStep {
     /// The table.
     pub table: Table,
     /// The size that grows; of table `additive` all layers.
@@ -151,15 +151,15 @@ pub struct PlannedCase {
     /// The size of the crowd.
     pub size: Size,
     /// The step of a cost table; `None` for other cases.
-    pub step: Option<Step>,
+    pub step: Option<TableStep>,
 }
 
 /// The steps of table `additive`: one clip, two clips blended, and additive layers above them.
-const ADDITIVE_STEPS: [Step; 6] =
+const ADDITIVE_STEPS: [TableStep; 6] =
     [layered(1, 0), layered(2, 0), layered(2, 1), layered(3, 1), layered(4, 3), layered(8, 7)];
 
-const fn layered(layers: u32, additive: u32) -> Step {
-    Step { table: Table::Additive, value: layers, additive }
+const fn layered(layers: u32, additive: u32) -> TableStep {
+    TableStep { table: Table::Additive, value: layers, additive }
 }
 
 impl Table {
@@ -178,7 +178,7 @@ impl Table {
     }
 
     /// The steps, in ascending order of the size that grows.
-    fn steps(self) -> Vec<Step> {
+    fn steps(self) -> Vec<TableStep> {
         let values: &[u32] = match self {
             Self::Instances => &[1, 10, 100, 1_000, 10_000, 100_000, 1_000_000],
             Self::Keys => &[2, 10, 60, 1_000, 10_000],
@@ -189,11 +189,11 @@ impl Table {
             Self::Clips => &[1, 10, 50, 100, 200, 500],
             Self::Additive => return ADDITIVE_STEPS.to_vec(),
         };
-        values.iter().map(|&value| Step { table: self, value, additive: 0 }).collect()
+        values.iter().map(|&value| TableStep { table: self, value, additive: 0 }).collect()
     }
 
     /// The step that the others are compared with.
-    pub fn base(self) -> Step {
+    pub fn base(self) -> TableStep {
         let value = match self {
             Self::Instances => 10_000,
             Self::Keys => 60,
@@ -202,11 +202,11 @@ impl Table {
             Self::Layers | Self::Skeletons | Self::Clips => 1,
             Self::Additive => 2,
         };
-        Step { table: self, value, additive: 0 }
+        TableStep { table: self, value, additive: 0 }
     }
 
     /// The step of a case of this size.
-    pub fn step_of(self, size: &Size) -> Step {
+    pub fn step_of(self, size: &Size) -> TableStep {
         let value = match self {
             Self::Instances => size.instances as u32,
             Self::Keys => size.keys.unwrap_or(0),
@@ -217,7 +217,7 @@ impl Table {
             Self::Clips => size.clips.unwrap_or(0),
         };
         let additive = if self == Self::Additive { size.additive } else { 0 };
-        Step { table: self, value, additive }
+        TableStep { table: self, value, additive }
     }
 
     /// The cases. Each has about this number of joints, except for table `instances`, where the number follows from the
@@ -227,7 +227,7 @@ impl Table {
     }
 }
 
-impl Step {
+impl TableStep {
     /// The size of the case, for a total number of joints.
     fn size(self, total: u32) -> Size {
         let value = self.value;
@@ -332,14 +332,14 @@ pub mod tests {
 
     #[test]
     fn the_bounds_are_those_of_the_design() {
-        let bound = |table, value| Step { table, value, additive: 0 }.at_most();
+        let bound = |table, value| TableStep { table, value, additive: 0 }.at_most();
         assert_eq!(bound(Table::Keys, 10_000), Some(1.6), "over the whole clip");
         assert_eq!(bound(Table::Clips, 500), Some(1.5));
         assert_eq!(bound(Table::Depth, 200), Some(2.0));
         assert_eq!(bound(Table::Instances, 1_000_000), Some(1.25), "the same joints/s within 20 %");
         assert_eq!(bound(Table::Layers, 2), Some(2.0), "two layers at half the rate of one");
         assert_eq!(layered(2, 1).at_most(), Some(1.3), "one clip and an additive layer, to two clips");
-        assert_eq!([layered(1, 0), layered(3, 1)].map(Step::at_most), [None; 2]);
+        assert_eq!([layered(1, 0), layered(3, 1)].map(TableStep::at_most), [None; 2]);
     }
 
     #[test]
@@ -350,7 +350,7 @@ pub mod tests {
                 assert!((62_000..=64_000).contains(&joints), "{step:?}: {joints}");
             }
         }
-        let chain = Step { table: Table::Depth, value: 200, additive: 0 }.size(1);
+        let chain = TableStep { table: Table::Depth, value: 200, additive: 0 }.size(1);
         assert_eq!((chain.instances, chain.joints, chain.depth), (1, 200, Some(200)));
     }
 }

@@ -48,7 +48,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<(Value, T), (String, Strin
     Ok((value, fields))
 }
 
-/// The fields of the JSON of a run that the page and the tables read. The page does without those that are `None`.
+/// The fields of the JSON of a run that the page and the tables read. The page does without fields that are `None`.
 #[derive(Debug, Deserialize)]
 #[allow(dead_code, reason = "the page reads the JSON itself")]
 pub struct EarlierRun {
@@ -89,7 +89,7 @@ struct PageMachine {
     architecture: Option<String>,
 }
 
-/// A case of an earlier run, as the page and the tables show it. The names are those of the JSON.
+/// A case of an earlier run, as the page and the tables show it. The names are the names of the JSON.
 #[derive(Debug, Deserialize)]
 #[allow(dead_code, missing_docs, reason = "the page reads the JSON itself")]
 pub struct MeasuredCase {
@@ -100,8 +100,8 @@ pub struct MeasuredCase {
     pub joints: u64,
     pub layers: u64,
     pub joints_posed: u64,
-    pub wall_ms: Times,
-    pub gpu_ms: Option<Times>,
+    pub wall_ms: TimeSpread,
+    pub gpu_ms: Option<TimeSpread>,
     pub table: Option<String>,
     // Any number is drawn, also one that a comparison cannot read.
     pub keys: Option<f64>,
@@ -121,14 +121,14 @@ pub struct MeasuredCase {
 
 /// The distribution of a time in milliseconds.
 #[derive(Debug, Deserialize)]
-pub struct Times {
+pub struct TimeSpread {
     median: f64,
     p5: f64,
     p95: f64,
     frames: u64,
 }
 
-impl Times {
+impl TimeSpread {
     /// The distribution in seconds.
     pub fn statistics(&self) -> Statistics {
         let [median, p5, p95] = [self.median, self.p5, self.p95].map(|milliseconds| 1e-3 * milliseconds);

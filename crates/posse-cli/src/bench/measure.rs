@@ -12,7 +12,7 @@ use posse::{Crowd, Error, Library, Outputs, SkinFormat, Ticks};
 use super::args::Args;
 use super::case::{CrowdShape, MAX_JOINTS, PlannedCase, Size};
 use super::report::{Case, Report};
-use super::rig::{self, Rig};
+use super::rig::{self, BenchRig};
 use super::waiting::with_waited;
 use crate::arguments::check_limit;
 use crate::engine::{AdapterArgs, Engine, EngineChoice, EngineLibrary};
@@ -40,7 +40,7 @@ pub fn measure_rigs(args: &Args, report: &mut Report) -> Result<(), Error> {
     report.compressed = args.compress.bound;
     for engine in engines {
         let is_crowded = engine.is_crowded();
-        for (Rig { library, cases }, compressed) in rigs.iter().zip(&compressed) {
+        for (BenchRig { library, cases }, compressed) in rigs.iter().zip(&compressed) {
             let engine_library = EngineLibrary::new(library, compressed.as_ref());
             let shared = SharedStartUp { load: &load, first: &rig::crowd(library, FIRST)? };
             let engine = match open(args, engine_library, engine, shared, report) {

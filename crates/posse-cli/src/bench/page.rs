@@ -11,7 +11,7 @@ const STYLE: &str = include_str!("page/style.css");
 const CHART: &str = include_str!("page/chart.js");
 const REPORT: &str = include_str!("page/report.js");
 
-/// Fails for a file whose extension is not that of a page.
+/// Fails for a file whose extension is not the extension of a page.
 pub fn check_name(file: &Path) -> Result<(), Error> {
     let extension = file.extension().unwrap_or_default().to_ascii_lowercase();
     if extension == "html" || extension == "htm" {

@@ -6,15 +6,16 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use clap::ValueEnum;
+use posse::SkinFormat;
+use posse::compress::Length;
 use posse::low_level::Bandwidth;
 use posse::measure::{Measurement, Statistics};
-use posse::{Length, SkinFormat};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
-use super::case::{Size, Step, Table};
-use super::earlier::{Baseline, EarlierCase, EarlierRun, FORMAT, Key, MeasuredCase, Times};
+use super::case::{Size, Table, TableStep};
+use super::earlier::{Baseline, EarlierCase, EarlierRun, FORMAT, Key, MeasuredCase, TimeSpread};
 use super::waiting::MAX_WAITED;
 use crate::output::{file_name, note};
 use crate::start_up::StartUp;
@@ -47,7 +48,7 @@ pub struct Case {
     /// The size of the crowd. The reference poses only a part of it.
     pub size: Size,
     /// The step of a cost table; `None` for other cases.
-    pub step: Option<Step>,
+    pub step: Option<TableStep>,
     /// The measurement.
     pub measured: Measurement,
     /// The bytes that the engine keeps for its library; `None` for the reference, which reads the model.
@@ -71,7 +72,7 @@ impl Case {
     /// The case of a measurement.
     pub fn new(
         size: Size,
-        step: Option<Step>,
+        step: Option<TableStep>,
         (measured, waited): (Measurement, Option<f64>),
         library_bytes: Option<u64>,
     ) -> Self {
@@ -112,7 +113,7 @@ impl Case {
             instances: case.instances_posed.unwrap_or(case.instances) as usize,
             joints: case.joints_posed as usize,
             wall: case.wall_ms.statistics(),
-            device: case.gpu_ms.as_ref().map(Times::statistics),
+            device: case.gpu_ms.as_ref().map(TimeSpread::statistics),
             bytes: case.bytes_written.unwrap_or(0),
             check: None,
         };
@@ -122,12 +123,12 @@ impl Case {
         Ok(Self { size, step, measured, library_bytes: case.library_bytes, check, waited: case.waited })
     }
 
-    /// Returns true if the poses are within the contract, or are those of the reference.
+    /// Returns true if the poses are within the contract, or come from the reference.
     pub fn is_within(&self) -> bool {
         self.check.is_none_or(|check| check.is_within)
     }
 
-    /// Returns true if other programs kept the machine busy, so that the times are not those of the engine.
+    /// Returns true if other programs kept the machine busy, so that the times are not the times of the engine.
     pub fn was_busy(&self) -> bool {
         self.waited.is_some_and(|waited| waited > MAX_WAITED)
     }
@@ -179,10 +180,10 @@ impl Report {
     /// The cost per joint of a case of table `additive`, relative to the cost of one layer.
     pub fn cost_of_one_layer(&self, case: &Case) -> Option<[f64; 2]> {
         let step = case.step.filter(|step| step.table == Table::Additive)?;
-        self.cost_relative_to(Step { value: 1, additive: 0, ..step }, case)
+        self.cost_relative_to(TableStep { value: 1, additive: 0, ..step }, case)
     }
 
-    fn cost_relative_to(&self, base: Step, case: &Case) -> Option<[f64; 2]> {
+    fn cost_relative_to(&self, base: TableStep, case: &Case) -> Option<[f64; 2]> {
         let is_base = |other: &&Case| {
             let is_same_format = other.size.skin_format == case.size.skin_format;
             other.step == Some(base) && ran_on(&other.measured) == ran_on(&case.measured) && is_same_format
@@ -196,7 +197,7 @@ impl Report {
         Some([median / base_median, p5 / base_p5])
     }
 
-    /// The throughput of a case, divided by that of the earlier run.
+    /// The throughput of a case, divided by the throughput of the earlier run.
     pub fn baseline_ratio(&self, case: &Case) -> Option<f64> {
         let earlier = self.earlier(case)?;
         Some(case.measured.joints_per_second() / earlier.joints_per_second)

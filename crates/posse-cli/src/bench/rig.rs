@@ -1,8 +1,8 @@
-//! The rigs that `posse bench` plays: that of a file, or generated ones, in crowds of several sizes.
+//! The rigs that `posse bench` plays: the rig of a file, or generated ones, in crowds of several sizes.
 
 use posse::{
     AdditiveReference, ClipId, Crowd, Error, Layer, LayerMode, LayerTime, Library, Playback, SkeletonId, SkinFormat,
-    Ticks,
+    Ticks, WrapMode,
 };
 
 use super::args::Args;
@@ -14,14 +14,14 @@ use crate::source::Source;
 use crate::start_up::StartUp;
 
 /// A library, and the cases that play it.
-pub struct Rig {
+pub struct BenchRig {
     pub library: Library,
     /// The cases; at least one.
     pub cases: Vec<PlannedCase>,
 }
 
 /// Loads or generates the rigs of all cases. The load time of the first rig is added to `load`.
-pub fn load_rigs(args: &Args, load: &mut StartUp, report: &mut Report) -> Result<Vec<Rig>, Error> {
+pub fn load_rigs(args: &Args, load: &mut StartUp, report: &mut Report) -> Result<Vec<BenchRig>, Error> {
     let size = Size {
         instances: 0,
         skeletons: 1,
@@ -39,7 +39,7 @@ pub fn load_rigs(args: &Args, load: &mut StartUp, report: &mut Report) -> Result
         let joints = library.skeleton(skeleton).joints().len();
         let cases: Vec<_> = cases_of_rig(args, Size { joints, ..size }).collect();
         check_joints(&cases)?;
-        return Ok(vec![Rig { library, cases }]);
+        return Ok(vec![BenchRig { library, cases }]);
     }
     let cases: Vec<PlannedCase> = if args.table.is_empty() {
         let rig = |&joints: &u32| {
@@ -52,13 +52,13 @@ pub fn load_rigs(args: &Args, load: &mut StartUp, report: &mut Report) -> Result
         cases_of_tables(args, report)
     };
     check_joints(&cases)?;
-    let mut rigs: Vec<Rig> = Vec::new();
+    let mut rigs: Vec<BenchRig> = Vec::new();
     for case in cases {
         let generate = || case.size.library(args.needs_uniform_scale());
         match rigs.last_mut() {
             Some(rig) if rig.cases[0].size.is_same_rig(&case.size) => rig.cases.push(case),
-            None => rigs.push(Rig { library: load.step("load", generate)?, cases: vec![case] }),
-            Some(_) => rigs.push(Rig { library: generate()?, cases: vec![case] }),
+            None => rigs.push(BenchRig { library: load.step("load", generate)?, cases: vec![case] }),
+            Some(_) => rigs.push(BenchRig { library: generate()?, cases: vec![case] }),
         }
     }
     Ok(rigs)
@@ -119,7 +119,7 @@ pub fn crowd(library: &Library, shape: CrowdShape) -> Result<Crowd, Error> {
             } else {
                 LayerMode::Additive(AdditiveReference::First)
             };
-            Layer { mode, ..Layer::new(clip, LayerTime::Playing(Playback::looping(start, 1.0))) }
+            Layer { mode, ..Layer::new(clip, LayerTime::Playing(Playback::new(WrapMode::Loop, start, 1.0))) }
         };
         crowd.push(skeleton, &(0..layers).map(layer).collect::<Vec<_>>())?;
     }

@@ -1,5 +1,5 @@
 //! How long the threads of this process wait for a core. A share of the time well above 0 says that other programs kept
-//! the machine busy, and that the times of a measurement are not those of the engine.
+//! the machine busy, and that the times of a measurement are not the times of the engine.
 
 use std::fs;
 

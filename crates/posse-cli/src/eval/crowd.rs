@@ -4,14 +4,15 @@ use std::io::Write;
 use std::path::Path;
 
 use posse::import::crowd::CrowdFile;
-use posse::{Error, Evaluator, Layer, Library, Motion, Outputs};
+use posse::root_motion::Motion;
+use posse::{Error, Evaluator, Layer, Library, Outputs};
 use serde::Serialize;
 
 use crate::engine::{self, Engine, EngineLibrary, EngineSelection};
-use crate::eval::json::{Instance, Seconds, Shape};
+use crate::eval::json::{Instance, PoseShape, Seconds};
 use crate::eval::npz::{self, PoseTable};
-use crate::eval::numbers::{Number, Precision};
-use crate::eval::{Args, Format, outputs};
+use crate::eval::numbers::{Precision, PrintedNumber};
+use crate::eval::{Args, PoseFormat, outputs};
 use crate::evaluation::{CrowdEvaluation, Evaluation};
 use crate::output::Output;
 use crate::progress::Progress;
@@ -37,8 +38,8 @@ struct CrowdInstance<'a> {
 /// The root motion of an instance since the previous sample.
 #[derive(Serialize)]
 struct RootMotionValue {
-    translation: [Number; 3],
-    rotation: [Number; 4],
+    translation: [PrintedNumber; 3],
+    rotation: [PrintedNumber; 4],
 }
 
 impl RootMotionValue {
@@ -58,8 +59,8 @@ pub fn run(args: &Args, path: &Path, engine: EngineSelection) -> Result<(), Erro
     let evaluation = CrowdEvaluation::new(&library, &file, args.times.on_clock()?)?;
     let outputs = Outputs { root_motion: true, ..outputs(&args.outputs, args.skin_format) };
     let file_of_arrays = match args.format {
-        Format::Json => None,
-        Format::Npz => Some(single_file(&file)?),
+        PoseFormat::Json => None,
+        PoseFormat::Npz => Some(single_file(&file)?),
     };
     let compressed = args.compress.compress(&library)?;
     let threads = args.threads.count();
@@ -118,7 +119,7 @@ fn write(
     let groups: Vec<_> = file.groups().collect();
     // All instances of a group have the same shape, and follow each other.
     let mut group = 0;
-    let mut shape: Option<Shape> = None;
+    let mut shape: Option<PoseShape> = None;
     evaluation.each_pose(library, engine, outputs, &progress, &mut |number, pose| {
         let (sample, instance) = (number / file.len(), number % file.len());
         if instance == 0 {
@@ -155,9 +156,9 @@ fn shape_of<'a>(
     layers: &[Layer],
     outputs: Outputs,
     precision: Precision,
-) -> Shape<'a> {
+) -> PoseShape<'a> {
     let asset = &file.files[index].asset;
     let clips = || layers.iter().map(|layer| library.clip(layer.clip));
-    Shape::new(library.skeleton(asset.skeleton), &asset.joints, clips(), outputs, precision)
+    PoseShape::new(library.skeleton(asset.skeleton), &asset.joints, clips(), outputs, precision)
         .with_matrices(&asset.matrices, clips())
 }

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Write;
 use std::ops::Range;
 
-use posse::{
-    BoundTrack, Clip, Error, Evaluator, Outputs, Phase, Pose, Skeleton, Target, Track, Transform, UnboundCurves,
-    UnboundTrack, ValueKind, color_bytes,
-};
+use posse::binding::{BoundTrack, UnboundCurves, UnboundTrack, ValueKind, color_bytes};
+use posse::curves::{Target, Track};
+use posse::playback::Phase;
+use posse::{Clip, Error, Evaluator, Outputs, Pose, Skeleton, Transform};
 use serde::Serialize;
 
-use crate::eval::numbers::{Number, Precision, columns};
+use crate::eval::numbers::{Precision, PrintedNumber, columns};
 use crate::evaluation::{ClipEvaluation, Evaluation};
 use crate::output::Output;
 use crate::progress::Progress;
@@ -31,7 +31,7 @@ struct Head<'a> {
 
 /// A sample with a single instance.
 #[derive(Serialize)]
-struct Sample<'a> {
+struct TimeSample<'a> {
     time: f64,
     #[serde(flatten)]
     instance: Instance<'a>,
@@ -56,7 +56,7 @@ pub fn write(
         adapter: engine.adapter(),
     };
     let (skeleton, precision) = (source.library.skeleton(evaluation.skeleton), Precision::of_engine(head.engine));
-    let shape = Shape::new(skeleton, &source.joints, clip.into_iter(), outputs, precision);
+    let shape = PoseShape::new(skeleton, &source.joints, clip.into_iter(), outputs, precision);
     let shape = match &source.named {
         Some(named) => shape.with_targets(named),
         None => shape,
@@ -71,7 +71,7 @@ pub fn write(
         let value = shape.instance(evaluation.phase_of(number), pose)?;
         if single {
             output.write(|out| out.write_all(separator.as_bytes()))?;
-            return output.write(|out| serde_json::to_writer(out, &Sample { time, instance: value }));
+            return output.write(|out| serde_json::to_writer(out, &TimeSample { time, instance: value }));
         }
         match instance {
             0 => output.write(|out| writeln!(out, "{separator}{{\"time\":{},\"instances\":[", Seconds(time)))?,
@@ -101,11 +101,11 @@ pub struct Instance<'a> {
     #[serde(flatten)]
     phase: Option<PlayedPhase>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    nodes: Option<Vec<Node<'a>>>,
+    nodes: Option<Vec<NodeSample<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    skins: Option<Vec<Skin>>,
+    skins: Option<Vec<SkinSample>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pointers: Option<BTreeMap<&'a str, Vec<Number>>>,
+    pointers: Option<BTreeMap<&'a str, Vec<PrintedNumber>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     targets: Option<Vec<TargetValue<'a>>>,
 }
@@ -113,42 +113,42 @@ pub struct Instance<'a> {
 /// The phase of a clip that plays.
 #[derive(Serialize)]
 struct PlayedPhase {
-    clip_time: Number,
+    clip_time: PrintedNumber,
     direction: i32,
-    iterations: Number,
+    iterations: PrintedNumber,
     stopped: bool,
 }
 
 /// One node. The outer `None` leaves a field out, the inner `None` writes null.
 #[derive(Serialize)]
-struct Node<'a> {
+struct NodeSample<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a str>,
     /// The index of the parent among the nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
     parent: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    translation: Option<Option<[Number; 3]>>,
+    translation: Option<Option<[PrintedNumber; 3]>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    rotation: Option<Option<[Number; 4]>>,
+    rotation: Option<Option<[PrintedNumber; 4]>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    scale: Option<Option<[Number; 3]>>,
+    scale: Option<Option<[PrintedNumber; 3]>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    weights: Option<Option<Vec<Number>>>,
+    weights: Option<Option<Vec<PrintedNumber>>>,
     /// The names of the weights, in their order; null for one without a name.
     #[serde(skip_serializing_if = "Option::is_none")]
     weight_names: Option<Vec<Option<&'a str>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    world: Option<[Number; 16]>,
+    world: Option<[PrintedNumber; 16]>,
 }
 
 #[derive(Serialize)]
-struct Skin {
-    joint_matrices: Vec<[Number; 16]>,
+struct SkinSample {
+    joint_matrices: Vec<[PrintedNumber; 16]>,
 }
 
 /// The layout of the poses of a skeleton, and the names of its parts.
-pub struct Shape<'a> {
+pub struct PoseShape<'a> {
     skeleton: &'a Skeleton,
     joints: &'a [usize],
     /// The index of the parent of each node.
@@ -163,7 +163,7 @@ pub struct Shape<'a> {
     targets: Option<Vec<TargetReader<'a>>>,
 }
 
-impl<'a> Shape<'a> {
+impl<'a> PoseShape<'a> {
     /// The shape of the poses of a skeleton: `joints` has the joint of each node; `clips` determine the pointers.
     pub fn new(
         skeleton: &'a Skeleton,
@@ -186,7 +186,7 @@ impl<'a> Shape<'a> {
         Self { skeleton, joints, parents, outputs, precision, matrices, weights, pointers, targets: None }
     }
 
-    /// Adds a matrix for those of the joints that no track of the clips moves.
+    /// Adds a matrix for the joints that no track of the clips moves.
     pub fn with_matrices(mut self, joints: &[usize], clips: impl Iterator<Item = &'a Clip>) -> Self {
         let moved = |track: &Track| match track.target {
             Target::Translation(joint) | Target::Rotation(joint) | Target::Scale(joint) => Some(joint),
@@ -212,7 +212,7 @@ impl<'a> Shape<'a> {
         let skin = |(index, matrices): (usize, &Vec<_>)| {
             let matrix = |matrix| self.precision.numbers(columns(matrix), || format!("joint matrices of skin {index}"));
             let joint_matrices = matrices.iter().map(matrix).collect::<Result<_, _>>()?;
-            Ok::<_, Error>(Skin { joint_matrices })
+            Ok::<_, Error>(SkinSample { joint_matrices })
         };
         let skins = outputs.skin.then(|| pose.skins.iter().enumerate().map(skin).collect::<Result<_, _>>());
         let pointer = |(name, numbers): &(&'a str, Range<usize>)| {
@@ -234,7 +234,7 @@ impl<'a> Shape<'a> {
         })
     }
 
-    fn node(&self, pose: &Pose, node: usize, joint: usize) -> Result<Node<'_>, Error> {
+    fn node(&self, pose: &Pose, node: usize, joint: usize) -> Result<NodeSample<'_>, Error> {
         let (outputs, precision) = (self.outputs, self.precision);
         let name = |quantity: &'static str| move || format!("{quantity} of node {node}");
         // The outer `Option` is `None` without the output, the inner one for a node with a matrix.
@@ -250,7 +250,7 @@ impl<'a> Shape<'a> {
         let world = || precision.numbers(columns(&pose.model[joint]), name("world"));
         let of_file = &self.skeleton.joints()[joint];
         let names = || (0..of_file.morph_names.len()).map(|index| of_file.morph_name(index)).collect();
-        Ok(Node {
+        Ok(NodeSample {
             name: of_file.name.as_deref(),
             parent: self.parents[node],
             translation: local.map(|local| local.map(translation).transpose()).transpose()?,
@@ -281,8 +281,8 @@ pub struct TargetReader<'a> {
     path: String,
     component: Option<&'a str>,
     property: String,
-    kind: Kind,
-    /// The range of its numbers among those of all properties; `None` without keys.
+    kind: ValueType,
+    /// The range of its numbers among the numbers of all properties; `None` without keys.
     numbers: Option<Range<usize>>,
     /// True for each number that a curve drives.
     driven: Vec<bool>,
@@ -290,7 +290,7 @@ pub struct TargetReader<'a> {
 
 /// The type of a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ValueType {
     Numbers,
     Color,
     Key,
@@ -302,17 +302,17 @@ pub struct TargetValue<'a> {
     path: &'a str,
     component: Option<&'a str>,
     property: &'a str,
-    value: Option<Value>,
+    value: Option<TargetNumbers>,
     /// The numbers of a colour; the value is its bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    unrounded: Option<Vec<Option<Number>>>,
+    unrounded: Option<Vec<Option<PrintedNumber>>>,
 }
 
 /// A value. Numbers that no curve drives are null.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Value {
-    Numbers(Vec<Option<Number>>),
+enum TargetNumbers {
+    Numbers(Vec<Option<PrintedNumber>>),
     Bytes(Vec<Option<u8>>),
     Key([u64; 1]),
 }
@@ -328,9 +328,9 @@ fn target_readers<'a>(named: &'a NamedClip, properties: &[Range<usize>]) -> Vec<
             component: target.component.as_deref(),
             property: target_property(target),
             kind: match track.kind {
-                ValueKind::Color if width == 4 => Kind::Color,
-                ValueKind::Held => Kind::Key,
-                _ => Kind::Numbers,
+                ValueKind::Color if width == 4 => ValueType::Color,
+                ValueKind::Held => ValueType::Key,
+                _ => ValueType::Numbers,
             },
             numbers,
             driven: match &track.curves {
@@ -360,13 +360,13 @@ impl TargetReader<'_> {
         let list = precision.list(numbers, name)?;
         let list = list.into_iter().enumerate().map(|(index, number)| is_driven(index).then_some(number)).collect();
         target.value = Some(match (self.kind, numbers) {
-            (Kind::Color, &[r, g, b, a]) => {
+            (ValueType::Color, &[r, g, b, a]) => {
                 target.unrounded = Some(list);
                 let bytes = color_bytes([r, g, b, a]).into_iter().enumerate();
-                Value::Bytes(bytes.map(|(index, byte)| is_driven(index).then_some(byte)).collect())
+                TargetNumbers::Bytes(bytes.map(|(index, byte)| is_driven(index).then_some(byte)).collect())
             }
-            (Kind::Key, &[key]) => Value::Key([key.round() as u64]),
-            _ => Value::Numbers(list),
+            (ValueType::Key, &[key]) => TargetNumbers::Key([key.round() as u64]),
+            _ => TargetNumbers::Numbers(list),
         });
         Ok(target)
     }

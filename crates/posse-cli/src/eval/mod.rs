@@ -8,8 +8,9 @@ mod numbers;
 use std::path::{Path, PathBuf};
 
 use posse::bake::last_frame;
+use posse::ik::ChainId;
 use posse::quality::{FootLock, GroundLevel, MotionQuality, Stance, measured_fps};
-use posse::{ChainId, Clip, ClipId, Error, Outputs, Playback, Ticks, WrapMode};
+use posse::{Clip, ClipId, Error, Outputs, Playback, Ticks, WrapMode};
 
 use crate::arguments::{BvhArgs, CompressArgs, SkinFormatChoice, check_limit, parse_range, parse_seconds};
 use crate::engine::{self, Engine, EngineArgs, EngineLibrary};
@@ -74,13 +75,13 @@ pub struct Args {
         conflicts_with_all = ["file", "rig", "retarget", "skeleton", "map", "reference", "bound", "clip", "wrap", "repeat_count", "speed", "range", "instances", "phase", "foot_lock", "input_fps", "no_end_sites"]
     )]
     crowd: Option<PathBuf>,
-    /// A .glb, .gltf, .vrm, .fbx or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of FILE. A
-    /// Cocos clip has no nodes: without a rig, only the values of its targets are evaluated.
+    /// A .glb, .gltf, .vrm, .fbx or .bvh file. The clip animates its nodes, matched by name. Default: the nodes of
+    /// FILE. A Cocos clip has no nodes: without a rig, only the values of its targets are evaluated.
     #[arg(long, value_name = "FILE")]
     rig: Option<PathBuf>,
-    /// Retargets the clip to the skeleton of --rig: its joints turn as those of FILE do, relative to their rest poses,
-    /// and its root moves in proportion. Without this option, the joints of the same names take over the values as they
-    /// are.
+    /// Retargets the clip to the skeleton of --rig: its joints rotate as the joints of FILE do, relative to their rest
+    /// poses, and its root moves in proportion. Without this option, the joints of the same names take over the values
+    /// as they are.
     #[arg(long, requires = "rig")]
     retarget: bool,
     #[command(flatten)]
@@ -107,14 +108,14 @@ pub struct Args {
     phase: f64,
     /// The parts of the poses that are written. Default: all.
     #[arg(long, value_enum, value_delimiter = ',')]
-    outputs: Vec<Part>,
+    outputs: Vec<EvaluatedPart>,
     /// The format of the skin matrices of the engine. They are printed as matrices, with the values that a shader
     /// reads.
     #[arg(long, value_enum, default_value = "matrix")]
     skin_format: SkinFormatChoice,
     /// The output format.
     #[arg(long, value_enum, default_value = "json")]
-    format: Format,
+    format: PoseFormat,
     /// The output file. Default: stdout.
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
@@ -127,7 +128,7 @@ pub struct Args {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Part {
+enum EvaluatedPart {
     /// Local translations, rotations and scales.
     Local,
     /// Model matrices.
@@ -141,7 +142,7 @@ enum Part {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum PoseFormat {
     /// One JSON object.
     Json,
     /// NumPy arrays in a zip file.
@@ -150,7 +151,7 @@ enum Format {
 
 /// Runs `posse eval`.
 pub fn run(args: &Args) -> Result<(), Error> {
-    if args.format == Format::Npz && args.output.is_none() && output::stdout_is_terminal() {
+    if args.format == PoseFormat::Npz && args.output.is_none() && output::stdout_is_terminal() {
         return Err(Error::Usage(
             "npz cannot be written to a terminal: name a file with -o, or redirect stdout".into(),
         ));
@@ -190,8 +191,8 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let outputs = source.outputs(outputs(&args.outputs, args.skin_format));
     let output = Output::create(args.output.as_deref())?;
     match args.format {
-        Format::Json => json::write(&source, &evaluation, outputs, engine.evaluator(), output),
-        Format::Npz => {
+        PoseFormat::Json => json::write(&source, &evaluation, outputs, engine.evaluator(), output),
+        PoseFormat::Npz => {
             let (skeleton, joints) = (source.skeleton, source.joints.as_slice());
             npz::write(
                 &PoseTable { library, skeleton, joints, evaluation: &evaluation, outputs, threads },
@@ -237,15 +238,15 @@ impl Args {
 }
 
 /// The outputs of the given parts; all of them without any. `root_motion` is set for crowds only.
-fn outputs(parts: &[Part], skin_format: SkinFormatChoice) -> Outputs {
+fn outputs(parts: &[EvaluatedPart], skin_format: SkinFormatChoice) -> Outputs {
     let wanted = |part| parts.is_empty() || parts.contains(&part);
     Outputs {
-        local: wanted(Part::Local),
-        model: wanted(Part::Model),
-        skin: wanted(Part::Skin),
+        local: wanted(EvaluatedPart::Local),
+        model: wanted(EvaluatedPart::Model),
+        skin: wanted(EvaluatedPart::Skin),
         skin_format: skin_format.into(),
-        weights: wanted(Part::Weights),
-        properties: wanted(Part::Properties),
+        weights: wanted(EvaluatedPart::Weights),
+        properties: wanted(EvaluatedPart::Properties),
         root_motion: false,
     }
 }
@@ -317,8 +318,8 @@ pub struct PlaybackArgs {
     /// case, `-` and `_` do not matter.
     #[arg(long, value_name = "MODE", value_parser = parse_mode)]
     wrap: Option<WrapMode>,
-    /// The number of passes until the play stops, with or without a fraction, or `inf`. Default: that of the mode, 1 or
-    /// `inf`.
+    /// The number of passes until the play stops, with or without a fraction, or `inf`. Default: the number of the
+    /// mode, 1 or `inf`.
     #[arg(long, value_name = "R", requires = "wrap", allow_hyphen_values = true, value_parser = parse_count)]
     repeat_count: Option<f64>,
     /// Seconds of the clip per second of play; negative plays backwards, from the end. Default: 1. The speed that the

@@ -5,15 +5,15 @@ use std::sync::mpsc;
 use std::thread;
 
 use glam::DAffine3;
+use posse::cpu::{CpuBatch, CpuCrowd, CpuEngine};
 use posse::low_level::skin_format;
-use posse::{
-    CpuBatch, CpuCrowd, CpuEngine, Error, Evaluator, Library, Motion, Outputs, Pose, SkeletonId, SkinFormat, SkinId,
-};
+use posse::root_motion::Motion;
+use posse::{Error, Evaluator, Library, Outputs, Pose, SkeletonId, SkinFormat, SkinId};
 
 use crate::engine::Engine;
-use crate::eval::numbers::{Number, Precision, rows};
+use crate::eval::numbers::{Precision, PrintedNumber, rows};
 use crate::evaluation::Evaluation;
-use crate::npz::{Kind, StreamedNpzFile};
+use crate::npz::{NumberType, StreamedNpzFile};
 use crate::output::{Output, Writer};
 use crate::progress::Progress;
 
@@ -49,7 +49,7 @@ pub fn write(table: &PoseTable, engine: &mut Engine, mut output: Output) -> Resu
 
 fn write_arrays(table: &PoseTable, engine: &mut Engine, mut file: ArrayFile) -> Result<(), Error> {
     let evaluation = table.evaluation;
-    file.begin("times", Kind::Double, &[evaluation.times().len()])?;
+    file.begin("times", NumberType::Double, &[evaluation.times().len()])?;
     for time in evaluation.times() {
         file.write(&time.to_le_bytes())?;
     }
@@ -65,8 +65,8 @@ fn write_arrays(table: &PoseTable, engine: &mut Engine, mut file: ArrayFile) -> 
     let progress = Progress::new(arrays.len() * evaluation.poses(), "poses");
     for array in &arrays {
         let kind = match Precision::of_engine(engine.evaluator().engine()) {
-            Precision::Single => Kind::Single,
-            Precision::Double => Kind::Double,
+            Precision::Single => NumberType::Single,
+            Precision::Double => NumberType::Double,
         };
         let shape = [&[evaluation.times().len(), evaluation.instances()], array.shape.as_slice()].concat();
         file.begin(&array.name, kind, &shape)?;
@@ -94,8 +94,8 @@ impl PoseTable<'_> {
             array.append_pose(pose, &mut numbers);
             for value in numbers.drain(..) {
                 match precision.number(value, || array.name_in_pose(number))? {
-                    Number::Single(number) => bytes.extend(number.to_le_bytes()),
-                    Number::Double(number) => bytes.extend(number.to_le_bytes()),
+                    PrintedNumber::Single(number) => bytes.extend(number.to_le_bytes()),
+                    PrintedNumber::Double(number) => bytes.extend(number.to_le_bytes()),
                 }
             }
             let result = file.write(&bytes);
@@ -184,13 +184,13 @@ pub struct Array<'a> {
     pub name: String,
     /// The outputs that the array needs.
     pub outputs: Outputs,
-    /// The lengths of the axes after those of times and instances.
+    /// The lengths of the axes after the axes of times and instances.
     pub shape: Vec<usize>,
-    part: Part<'a>,
+    part: PosePart<'a>,
 }
 
 /// A part of a pose.
-enum Part<'a> {
+enum PosePart<'a> {
     Translation(&'a [usize]),
     Rotation(&'a [usize]),
     Scale(&'a [usize]),
@@ -200,7 +200,7 @@ enum Part<'a> {
         id: SkinId,
         index: usize,
     },
-    /// The range of the weights of each node among those of the pose.
+    /// The range of the weights of each node among the weights of the pose.
     Weights(Vec<Range<usize>>),
     Properties,
     RootTranslation,
@@ -208,7 +208,7 @@ enum Part<'a> {
 }
 
 impl<'a> Array<'a> {
-    fn new(name: impl Into<String>, outputs: Outputs, shape: impl Into<Vec<usize>>, part: Part<'a>) -> Self {
+    fn new(name: impl Into<String>, outputs: Outputs, shape: impl Into<Vec<usize>>, part: PosePart<'a>) -> Self {
         Self { name: name.into(), outputs, shape: shape.into(), part }
     }
 
@@ -218,18 +218,18 @@ impl<'a> Array<'a> {
         let mut arrays = Vec::new();
         if outputs.local {
             let local = Outputs { local: true, ..Outputs::NONE };
-            arrays.push(Self::new("translation", local, [joints.len(), 3], Part::Translation(joints)));
-            arrays.push(Self::new("rotation", local, [joints.len(), 4], Part::Rotation(joints)));
-            arrays.push(Self::new("scale", local, [joints.len(), 3], Part::Scale(joints)));
+            arrays.push(Self::new("translation", local, [joints.len(), 3], PosePart::Translation(joints)));
+            arrays.push(Self::new("rotation", local, [joints.len(), 4], PosePart::Rotation(joints)));
+            arrays.push(Self::new("scale", local, [joints.len(), 3], PosePart::Scale(joints)));
         }
         if outputs.model {
             let model = Outputs { model: true, ..Outputs::NONE };
-            arrays.push(Self::new("model", model, [joints.len(), 4, 4], Part::Model(joints)));
+            arrays.push(Self::new("model", model, [joints.len(), 4, 4], PosePart::Model(joints)));
         }
         if outputs.skin {
             let skin_outputs = Outputs::SKIN.with_skin_format(outputs.skin_format);
             arrays.extend(library.skins_of(id).enumerate().map(|(index, (id, skin))| {
-                let part = Part::Skin { library, id, index };
+                let part = PosePart::Skin { library, id, index };
                 Self::new(format!("skin_{index}"), skin_outputs, [skin.joints.len(), 4, 4], part)
             }));
         }
@@ -237,18 +237,18 @@ impl<'a> Array<'a> {
             let weights = Outputs { weights: true, ..Outputs::NONE };
             let of_joints = skeleton.weight_ranges();
             let of_nodes = joints.iter().map(|&joint| of_joints[joint].clone()).collect();
-            arrays.push(Self::new("weights", weights, [skeleton.weight_count()], Part::Weights(of_nodes)));
+            arrays.push(Self::new("weights", weights, [skeleton.weight_count()], PosePart::Weights(of_nodes)));
         }
         if outputs.properties {
             let properties = Outputs { properties: true, ..Outputs::NONE };
-            arrays.push(Self::new("properties", properties, [skeleton.property_width()], Part::Properties));
+            arrays.push(Self::new("properties", properties, [skeleton.property_width()], PosePart::Properties));
         }
         // Without a clip that has a root, no instance moves.
         let mut clips = library.clips().iter().filter(|clip| clip.skeleton == id);
         if outputs.root_motion && clips.any(|clip| clip.root_motion.is_some()) {
             let motion = Outputs { root_motion: true, ..Outputs::NONE };
-            arrays.push(Self::new("root_motion_translation", motion, [3], Part::RootTranslation));
-            arrays.push(Self::new("root_motion_rotation", motion, [4], Part::RootRotation));
+            arrays.push(Self::new("root_motion_translation", motion, [3], PosePart::RootTranslation));
+            arrays.push(Self::new("root_motion_rotation", motion, [4], PosePart::RootRotation));
         }
         arrays
     }
@@ -267,52 +267,52 @@ impl<'a> Array<'a> {
     pub fn append_pose(&self, pose: &Pose, numbers: &mut Vec<f64>) {
         let motion = || pose.root_motion.unwrap_or_default();
         match &self.part {
-            Part::Translation(joints) => {
+            PosePart::Translation(joints) => {
                 numbers.extend(joints.iter().flat_map(|&joint| pose.local[joint].translation.to_array()));
             }
-            Part::Rotation(joints) => {
+            PosePart::Rotation(joints) => {
                 numbers.extend(joints.iter().flat_map(|&joint| pose.local[joint].rotation.to_array()));
             }
-            Part::Scale(joints) => {
+            PosePart::Scale(joints) => {
                 numbers.extend(joints.iter().flat_map(|&joint| pose.local[joint].scale.to_array()));
             }
-            Part::Model(joints) => numbers.extend(joints.iter().flat_map(|&joint| rows(&pose.model[joint]))),
-            Part::Skin { index, .. } => numbers.extend(pose.skins[*index].iter().flat_map(rows)),
-            Part::Weights(nodes) => {
+            PosePart::Model(joints) => numbers.extend(joints.iter().flat_map(|&joint| rows(&pose.model[joint]))),
+            PosePart::Skin { index, .. } => numbers.extend(pose.skins[*index].iter().flat_map(rows)),
+            PosePart::Weights(nodes) => {
                 nodes.iter().for_each(|weights| numbers.extend_from_slice(&pose.weights[weights.clone()]));
             }
-            Part::Properties => numbers.extend_from_slice(&pose.properties),
-            Part::RootTranslation => numbers.extend(motion().translation.to_array()),
-            Part::RootRotation => numbers.extend(motion().rotation.to_array()),
+            PosePart::Properties => numbers.extend_from_slice(&pose.properties),
+            PosePart::RootTranslation => numbers.extend(motion().translation.to_array()),
+            PosePart::RootRotation => numbers.extend(motion().rotation.to_array()),
         }
     }
 
-    /// Appends the numbers of a pose of the CPU engine: those that [`append_pose`](Self::append_pose) appends, before
-    /// their conversion to `f64`. The batch has the outputs of the array, and may have others.
+    /// Appends the numbers of a pose of the CPU engine: the numbers that [`append_pose`](Self::append_pose) appends,
+    /// before their conversion to `f64`. The batch has the outputs of the array, and may have others.
     pub fn append_slot(&self, batch: &CpuBatch, slot: usize, numbers: &mut Vec<f32>) {
         let layout = &batch.layout;
         let local = || slice(&batch.numbers.local, layout.local, slot);
         let values = || slice(&batch.numbers.values, layout.values, slot);
         match &self.part {
-            Part::Translation(joints) => append_joints(joints, local(), 0..3, numbers),
-            Part::Rotation(joints) => append_joints(joints, local(), 4..8, numbers),
-            Part::Scale(joints) => append_joints(joints, local(), 8..11, numbers),
-            Part::Model(joints) => {
+            PosePart::Translation(joints) => append_joints(joints, local(), 0..3, numbers),
+            PosePart::Rotation(joints) => append_joints(joints, local(), 4..8, numbers),
+            PosePart::Scale(joints) => append_joints(joints, local(), 8..11, numbers),
+            PosePart::Model(joints) => {
                 let model = slice(&batch.numbers.model, layout.model, slot);
                 joints.iter().for_each(|&joint| append_rows(&model[NUMBERS * joint..][..NUMBERS], numbers));
             }
-            Part::Skin { library, id, .. } => {
+            PosePart::Skin { library, id, .. } => {
                 let words = self.width() / 16 * layout.skin_format.words();
                 let skin = slice(&batch.numbers.skin, layout.skin, slot);
                 append_matrices(layout.skin_format, &skin[layout.skin_start(library, *id)..][..words], numbers);
             }
-            Part::Weights(nodes) => {
+            PosePart::Weights(nodes) => {
                 nodes.iter().for_each(|weights| numbers.extend_from_slice(&values()[weights.clone()]));
             }
             // They follow the weights.
-            Part::Properties => numbers.extend_from_slice(&values()[layout.values - self.width()..]),
-            Part::RootTranslation => numbers.extend_from_slice(&root_motion(batch, slot)[..3]),
-            Part::RootRotation => numbers.extend_from_slice(&root_motion(batch, slot)[4..]),
+            PosePart::Properties => numbers.extend_from_slice(&values()[layout.values - self.width()..]),
+            PosePart::RootTranslation => numbers.extend_from_slice(&root_motion(batch, slot)[..3]),
+            PosePart::RootRotation => numbers.extend_from_slice(&root_motion(batch, slot)[4..]),
         }
     }
 }
@@ -346,7 +346,7 @@ fn append_matrices(format: SkinFormat, words: &[f32], numbers: &mut Vec<f32>) {
     }
 }
 
-/// The root motion of an instance; that of no movement for an instance without a root.
+/// The root motion of an instance; no movement for an instance without a root.
 fn root_motion(batch: &CpuBatch, slot: usize) -> [f32; 8] {
     let motion = slice(&batch.numbers.root_motion, batch.layout.root_motion, slot);
     match <[f32; 8]>::try_from(motion) {

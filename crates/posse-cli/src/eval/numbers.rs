@@ -7,7 +7,7 @@ use serde::Serialize;
 /// A number. It prints as the shortest text that parses to the same number.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Number {
+pub enum PrintedNumber {
     /// A number of an engine that computes in `f32`.
     Single(f32),
     /// A number of the reference.
@@ -30,17 +30,21 @@ impl Precision {
     }
 
     /// Rounds a number to this precision. Fails with its name if the result is not finite.
-    pub fn number(self, number: f64, name: impl Fn() -> String) -> Result<Number, Error> {
+    pub fn number(self, number: f64, name: impl Fn() -> String) -> Result<PrintedNumber, Error> {
         let (finite, result) = match self {
-            Self::Single => ((number as f32).is_finite(), Number::Single(number as f32)),
-            Self::Double => (number.is_finite(), Number::Double(number)),
+            Self::Single => ((number as f32).is_finite(), PrintedNumber::Single(number as f32)),
+            Self::Double => (number.is_finite(), PrintedNumber::Double(number)),
         };
         if finite { Ok(result) } else { Err(Error::Usage(format!("{}: the result overflows ({number})", name()))) }
     }
 
     /// Rounds an array of numbers with a common name.
-    pub fn numbers<const N: usize>(self, numbers: [f64; N], name: impl Fn() -> String) -> Result<[Number; N], Error> {
-        let mut result = [Number::Double(0.0); N];
+    pub fn numbers<const N: usize>(
+        self,
+        numbers: [f64; N],
+        name: impl Fn() -> String,
+    ) -> Result<[PrintedNumber; N], Error> {
+        let mut result = [PrintedNumber::Double(0.0); N];
         for (element, number) in result.iter_mut().zip(numbers) {
             *element = self.number(number, &name)?;
         }
@@ -48,7 +52,7 @@ impl Precision {
     }
 
     /// Rounds a list of numbers with a common name.
-    pub fn list(self, numbers: &[f64], name: impl Fn() -> String) -> Result<Vec<Number>, Error> {
+    pub fn list(self, numbers: &[f64], name: impl Fn() -> String) -> Result<Vec<PrintedNumber>, Error> {
         numbers.iter().map(|&number| self.number(number, &name)).collect()
     }
 }

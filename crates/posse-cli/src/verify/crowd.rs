@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Write};
 use std::path::Path;
 
+use posse::compress::{ClipReport, CompressedLibrary};
 use posse::contract::{Report, compare_as};
 use posse::import::crowd::CrowdFile;
-use posse::{
-    ClipReport, CompressedLibrary, Crowd, Error, Evaluator, Layer, LayerTime, Library, Outputs, Parameter, Poses,
-    Reference, SkeletonId, Step, Ticks, Transition,
-};
+use posse::parameters::Parameter;
+use posse::transitions::Transition;
+use posse::{Crowd, Error, Evaluator, Layer, LayerTime, Library, Outputs, Poses, Reference, SkeletonId, Step, Ticks};
 use serde::Serialize;
 
 use super::errors::{COMPRESSED, WorstError, clip_evaluation, place, worst_displacement};
@@ -103,7 +103,7 @@ pub fn verify(path: &Path, check: CrowdCheck) -> Result<CrowdReport, Error> {
 
 /// The instances of one skeleton, with their poses.
 #[derive(Default)]
-struct Part {
+struct PosedSkeleton {
     /// The index of each instance in the whole crowd.
     indices: Vec<usize>,
     crowd: Crowd,
@@ -112,8 +112,8 @@ struct Part {
 }
 
 /// Splits a crowd and its poses by skeleton.
-fn parts(crowd: &Crowd, expected: Poses, actual: Poses) -> BTreeMap<SkeletonId, Part> {
-    let mut parts: BTreeMap<SkeletonId, Part> = BTreeMap::new();
+fn parts(crowd: &Crowd, expected: Poses, actual: Poses) -> BTreeMap<SkeletonId, PosedSkeleton> {
+    let mut parts: BTreeMap<SkeletonId, PosedSkeleton> = BTreeMap::new();
     let mut actual = actual.instances.into_iter();
     for (index, expected) in expected.instances.into_iter().enumerate() {
         let part = parts.entry(crowd.skeleton(index)).or_default();
@@ -522,7 +522,8 @@ mod tests {
         let library = demo::library().unwrap_or_default();
         let Some(clip) = library.clip_ids().next() else { panic!("the demo plays") };
         let skeleton = library.clip(clip).skeleton;
-        let reports = posse::CompressedLibrary::with_width(&library, 8).map(|compressed| compressed.reports().to_vec());
+        let reports =
+            posse::compress::CompressedLibrary::with_width(&library, 8).map(|compressed| compressed.reports().to_vec());
         let Some(reported) = reports.ok().and_then(|reports| reports.into_iter().next()) else { panic!("a clip") };
         let mut report = CrowdReport {
             crowd: "crowd.json".into(),

@@ -126,7 +126,9 @@ fn last_change(crowd: &Crowd) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use posse::{Fade, FadeShape, LayerTime, Parameter, demo};
+    use posse::parameters::Parameter;
+    use posse::transitions::{Fade, FadeShape};
+    use posse::{LayerTime, demo};
 
     use super::*;
 

@@ -11,7 +11,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use posse::{Error, GpuContext};
+use posse::Error;
+use posse::gpu::GpuContext;
 use posse_render::encode::write_png;
 use posse_render::{Bones, Picture, Renderer, View};
 use winit::application::ApplicationHandler;
@@ -176,10 +177,10 @@ struct Viewer<'a> {
     drawn: DrawnCrowd,
     gpu_scene: GpuScene,
     steering: Steering,
-    /// The values of parameters that the crowd has in place of those of the crowd file.
+    /// The values of parameters that the crowd has in place of the values of the crowd file.
     steered: SetValues,
     state: WindowState,
-    /// The background, the ground and the bones. The camera is that of `state`.
+    /// The background, the ground and the bones. The camera is the camera of `state`.
     view: View,
     /// The size of the window that the camera was fitted to; `None` if it must be fitted again.
     fitted_size: Option<[u32; 2]>,

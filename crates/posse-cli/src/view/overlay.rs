@@ -4,7 +4,9 @@ use egui::{
     Align2, Area, Color32, FontId, Frame, Grid, Id, Label, Painter, Pos2, Rect, Response, RichText, ScrollArea, Sense,
     Shape, Slider, SliderClamping, Stroke, Ui, pos2, vec2,
 };
-use posse::{BlendSpace, GpuContext, Ticks};
+use posse::Ticks;
+use posse::gpu::GpuContext;
+use posse::parameters::BlendSpace;
 
 use super::clock::{Clock, Direction, Timeline};
 use super::steering::{SetValues, SteeredSpace, Steering, set_value};
@@ -100,7 +102,7 @@ pub fn draw(
     }
     if !steering.parameters.is_empty() {
         let height = (context.content_rect().height() - CONTROLS_HEIGHT - 54.0).max(100.0);
-        let parameters = Parameters { steering, set: &state.set_values, now: state.clock.now };
+        let parameters = SetParameters { steering, set: &state.set_values, now: state.clock.now };
         panel("parameters", Align2::RIGHT_TOP, [-12.0, 12.0], &mut |ui| parameters.draw(ui, height, &mut actions));
     }
     let width = (context.content_rect().width() - 44.0).clamp(200.0, 860.0);
@@ -275,13 +277,13 @@ const POINTS: Color32 = Color32::from_rgb(120, 170, 230);
 const POSITION: Color32 = Color32::from_rgb(255, 190, 120);
 
 /// The parameters, with the values that the user has set, at a time of the crowd clock.
-pub struct Parameters<'a> {
+pub struct SetParameters<'a> {
     pub steering: &'a Steering,
     pub set: &'a SetValues,
     pub now: Ticks,
 }
 
-impl Parameters<'_> {
+impl SetParameters<'_> {
     /// Lays out the controls of all parameters in a height in points.
     pub fn draw(&self, ui: &mut Ui, height: f32, actions: &mut Vec<Action>) {
         ui.set_width(WIDTH);

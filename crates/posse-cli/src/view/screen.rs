@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+use posse::gpu::{GpuContext, GpuLibrary};
 use posse::low_level::Stopwatch;
-use posse::{Error, GpuContext, GpuLibrary, Outputs, PackedLibrary, Ticks};
+use posse::{Error, Outputs, Ticks};
 use posse_render::{Canvas, PoseBuffers, Renderer, Scene, Target, needed_outputs};
 use wgpu::util::TextureBlitter;
 use winit::event::WindowEvent;
@@ -191,7 +192,7 @@ pub struct GpuScene {
 impl GpuScene {
     /// Uploads a drawn crowd. With `bones`, the outputs include the data that bones are drawn from.
     pub fn new(gpu: &GpuContext, renderer: &Renderer, drawn: &DrawnCrowd, bones: bool) -> Result<Self, Error> {
-        let library = GpuLibrary::new(gpu, PackedLibrary::new(&drawn.library)?)?;
+        let library = GpuLibrary::new(gpu, &drawn.library)?;
         let outputs = needed_outputs(&drawn.figures, bones);
         let (crowd, scene) = upload(renderer, &library, drawn, outputs)?;
         Ok(Self { library, outputs, crowd, scene })
@@ -201,9 +202,13 @@ impl GpuScene {
     /// layers are uploaded, if the device's crowd has room for them. After an error, everything is as before.
     pub fn update(&mut self, renderer: &Renderer, drawn: &DrawnCrowd, layers_only: bool) -> Result<(), Error> {
         let Self { library, crowd, .. } = self;
-        if !(layers_only && crowd.set_layers(library, &drawn.crowd)?.is_replaced()) {
-            (self.crowd, self.scene) = upload(renderer, &self.library, drawn, self.outputs)?;
+        if layers_only {
+            match crowd.set_layers(library, &drawn.crowd) {
+                Err(Error::Refused(_)) => {}
+                done => return done,
+            }
         }
+        (self.crowd, self.scene) = upload(renderer, &self.library, drawn, self.outputs)?;
         Ok(())
     }
 

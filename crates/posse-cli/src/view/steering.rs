@@ -4,11 +4,10 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+use posse::ik::{Goal, GoalTarget, GoalWeight};
 use posse::import::crowd::CrowdFile;
-use posse::{
-    BlendSpace, BlendSpaceId, ClipId, Crowd, Error, Evaluator, Goal, GoalTarget, GoalWeight, Layer, LayerTime, Library,
-    Outputs, Parameter, Reference, SkeletonId, Ticks, WeightDriver,
-};
+use posse::parameters::{BlendSpace, BlendSpaceId, Parameter, WeightDriver};
+use posse::{ClipId, Crowd, Error, Evaluator, Layer, LayerTime, Library, Outputs, Reference, SkeletonId, Ticks};
 
 use crate::drawn_crowd::{CrowdSource, DrawnCrowd, clip_name};
 
@@ -23,7 +22,7 @@ pub struct Steering {
     pub parameters: Vec<SteeredParameter>,
     /// The blend spaces that layers use.
     pub spaces: Vec<SteeredSpace>,
-    groups: Vec<Group>,
+    groups: Vec<SteeredGroup>,
     /// The number of instances of the file. Later instances of a crowd repeat them.
     period: usize,
 }
@@ -51,7 +50,7 @@ pub struct SteeredSpace {
 
 /// Instances that share their parameters.
 #[derive(Debug, Clone, PartialEq)]
-struct Group {
+struct SteeredGroup {
     instances: Range<usize>,
     /// The parameters of the file.
     in_file: Arc<[Parameter]>,
@@ -93,7 +92,7 @@ impl Steering {
                     add_goal(goal, reach, &mut |parameter, value| extents[steered[parameter]].add(value));
                 }
             }
-            steering.groups.push(Group { instances, in_file: crowd.parameters(0).into(), steered });
+            steering.groups.push(SteeredGroup { instances, in_file: crowd.parameters(0).into(), steered });
         }
         for (parameter, extent) in steering.parameters.iter_mut().zip(extents) {
             parameter.range = extent.with_margin();
@@ -112,19 +111,19 @@ impl Steering {
         })
     }
 
-    /// The present value of a parameter: the one that the user has set, otherwise that of the file.
+    /// The present value of a parameter: the one that the user has set, otherwise the value of the file.
     pub fn value(&self, set: &SetValues, parameter: usize, now: Ticks) -> f32 {
         set_value(set, parameter).unwrap_or_else(|| self.parameters[parameter].in_file.at(now))
     }
 
-    /// Gives the instances of a crowd, which repeats those of the file, the values that the user has set, and otherwise
-    /// the parameters of the file.
+    /// Gives the instances of a crowd, which repeats the instances of the file, the values that the user has set, and
+    /// otherwise the parameters of the file.
     pub fn steer(&self, crowd: &mut Crowd, set: &SetValues) -> Result<(), Error> {
         let groups: Vec<Arc<[Parameter]>> =
             self.groups.iter().map(|group| group.parameters(set)).collect::<Result<_, _>>()?;
         let count = crowd.len();
         for first in (0..count).step_by(self.period.max(1)) {
-            for (Group { instances, .. }, parameters) in self.groups.iter().zip(&groups) {
+            for (SteeredGroup { instances, .. }, parameters) in self.groups.iter().zip(&groups) {
                 let instances = instances.clone().map(|instance| first + instance);
                 for instance in instances.take_while(|&instance| instance < count) {
                     crowd.set_parameters(instance, Arc::clone(parameters))?;
@@ -135,7 +134,7 @@ impl Steering {
     }
 }
 
-impl Group {
+impl SteeredGroup {
     /// The parameters of the instances.
     fn parameters(&self, set: &SetValues) -> Result<Arc<[Parameter]>, Error> {
         let parameter = |(in_file, &steered): (&Parameter, &usize)| match set_value(set, steered) {
@@ -151,8 +150,8 @@ pub fn set_value(set: &SetValues, parameter: usize) -> Option<f32> {
     set.get(parameter).copied().flatten()
 }
 
-/// Calls a function with the values at which the effect of a parameter on a layer changes. The parameters are those of
-/// the instance.
+/// Calls a function with the values at which the effect of a parameter on a layer changes. The parameters are the
+/// parameters of the instance.
 fn add_values(library: &Library, layer: &Layer, add: &mut impl FnMut(usize, f64)) {
     if let LayerTime::Phase { parameter, .. } = layer.time {
         // One pass of the clip.

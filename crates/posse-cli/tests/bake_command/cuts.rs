@@ -19,7 +19,7 @@ fn assert_cut(whole: &BTreeMap<String, Array>, cut: &BTreeMap<String, Array>, fi
     }
     let fps = whole["fps"].doubles()[0];
     let times = cut["time"].doubles();
-    // That of the last frame of a clip is clamped to its duration.
+    // The time of the last frame of a clip is clamped to its duration.
     let is_expected = |(frame, time): (usize, &f64)| (time - frame as f64 / fps).abs() < 1e-12;
     assert!(times.len() == last + 1 - first && times.iter().enumerate().all(is_expected), "{times:?}");
     assert_eq!(cut["fps"].doubles(), [fps]);
@@ -101,7 +101,7 @@ fn all_formats_have_the_frames_of_a_range() {
 }
 
 /// The rows of a file of more than 8 MiB, which is read in parts of 8,192 keys. The knee is constant in the second
-/// part, where its bits are those of its keys.
+/// part, where its bits are the bits of its keys.
 fn long_rows() -> Vec<String> {
     let row = |frame: usize| {
         let line = bvh_frame(frame, 0.0);
@@ -397,7 +397,7 @@ fn rows_of_other_folders_do_not_fit() {
         assert_eq!(bench.names("baked"), ["a.npz", "failed-00000.jsonl"], "{folder} {input}");
         fs::remove_dir_all(out).unwrap();
     }
-    // Rows of one longer path fit a file below the input. Those of two may be other files.
+    // Rows of one longer path fit a file below the input. Rows of two may be other files.
     let longer = "data/P/x/run,0,5,a\nP/x/run.bvh,6,9,b\n/mnt/data/P/x/run.npy,1,2,c\n";
     bench.write("cuts.csv", longer);
     bench.baked(&["subjectA", "-o", "baked", "--cuts", "cuts.csv"]);

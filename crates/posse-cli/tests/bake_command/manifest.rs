@@ -29,7 +29,7 @@ fn each_output_has_a_line() {
         let output = line["output"].as_str().unwrap();
         let arrays = npz(&bench.path(&format!("baked/{output}")));
         assert_eq!(line["bytes"], files[output].len());
-        // The facts are those that the output itself states.
+        // The facts are the facts that the output itself states.
         let stated = |name: &str| serde_json::from_str::<Value>(&arrays[name].text()).unwrap();
         assert_eq!((&line["options"], &line["clips"][0]["source"]), (&stated("options"), &stated("source")));
         assert_eq!(line["clips"][0]["clip"].as_str().unwrap(), arrays["clip"].text());

@@ -1,4 +1,4 @@
-//! Files of tensors for training: their numbers beside those of npz files, and shares that are merged.
+//! Files of tensors for training: their numbers beside the numbers of npz files, and shares that are merged.
 
 use std::process::Stdio;
 use std::thread::sleep;
@@ -290,7 +290,7 @@ fn a_merge_needs_the_parts_of_all_shares() {
     bench.baked(&resumed);
     assert_eq!(bench.names("baked"), names);
     assert!(check(&bench, &["--format", "packed", "--arrays", ARRAYS], 0).is_empty());
-    // The index of one bake is not that of another one in the same folder.
+    // The index of one bake is not the index of another one in the same folder.
     fs::remove_file(bench.path("baked/shards.json")).unwrap();
     bench.baked(&["clips", "-o", "baked", "--format", "packed", "--shard", "0/3"]);
     failed("baked", &["2 of 3 shares have no part: 1/3, 2/3"]);

@@ -50,7 +50,7 @@ fn shares_of_a_plan_have_the_bytes_of_shares_without_one() {
     let bad = shares.iter().enumerate().min_by_key(|(_, share)| share["bytes"].as_u64()).unwrap().0;
     let codes: Vec<i32> = (0..3).map(|share| if share == bad { 2 } else { 0 }).collect();
     assert_same_with_and_without_plan(&bench, 3, &codes, &[]);
-    // A plan without shares is baked by one command, whose outputs those of the shares are.
+    // A plan without shares is baked by one command, whose outputs equal the outputs of the shares.
     let check = ["--check", "baked", "--plan", PLAN];
     assert_code(&bench.bake(&check), 1);
     assert_code(&bench.bake(&[check.as_slice(), &["--allow-failed"]].concat()), 0);
@@ -72,7 +72,7 @@ fn is_file(entry: &fs::DirEntry) -> bool {
 fn pieces_mirror_images_and_bad_rows_go_through_a_plan() {
     let bench = Bench::with_clips();
     bench.write("cuts.csv", "0,1,5\n2,10,20,turn\nnowhere,1,2\nlift#rise,0,1,up\n");
-    // The row without an input is that of the first share.
+    // The row without an input belongs to the first share.
     assert_same_with_and_without_plan(&bench, 2, &[2, 0], &["--cuts", "cuts.csv", "--mirror", "--fps", "30"]);
     let names = bench.names("baked");
     let expected =
@@ -216,7 +216,7 @@ fn a_plan_is_for_its_own_options_and_shares() {
     for count in ["0", "100001"] {
         refused(&["clips", "-o", "baked", "--plan", count], &["expected 1 to 100000 shares"]);
     }
-    // The number of shares is that of the plan.
+    // The plan gives the number of shares.
     let mut auto = bench.command(&[&task[..], &["--shard", "auto"]].concat());
     assert_code(&auto.env("SLURM_ARRAY_TASK_ID", "2").output().unwrap(), 0);
     assert!(bench.path("baked/manifest-00002.jsonl").exists());

@@ -99,7 +99,7 @@ fn a_part_is_kept_or_made_anew_as_a_whole() {
     assert!(before.keys().all(|name| name.starts_with("part-00000-of-00001") && name.ends_with(".parquet")));
     assert_eq!(baked_again(&bench, &parquet), [""; 0]);
     assert!(check(&bench, &parquet, 0).is_empty());
-    // A line per file: that of the BVH files, and that of the other rig.
+    // A line per file: for the BVH files, and for the other rig.
     let lines = manifest_lines(&bench, "baked/manifest-00000.jsonl");
     let clips = |line: &Value| line["clips"].as_array().unwrap().len();
     assert_eq!(lines.iter().map(clips).collect::<Vec<_>>(), [5, 2]);

@@ -5,10 +5,12 @@ use std::fs;
 use std::path::Path;
 
 use posse::bake::{ArrayKind, ArrayLayout, ArrayRequest, Moment, UpAxis};
+use posse::cpu::CpuEngine;
+use posse::curves::Target;
 use posse::export::gltf::Document;
 use posse::glam::DVec3;
 use posse::import::gltf::{self, Asset};
-use posse::{CpuEngine, Library, Target, demo};
+use posse::{Library, demo};
 use serde_json::{Value, json};
 
 use super::{Folder, assert_near, figure};
@@ -223,8 +225,8 @@ fn a_vrma_file_has_the_bones_of_a_human_in_t_pose() {
     let targets = read.clip(asset.clips[0]).tracks.iter().map(|track| track.target);
     let others: Vec<_> = targets.filter(|target| !matches!(target, Target::Rotation(_))).collect();
     assert!(others.iter().all(|target| *target == Target::Translation(bone("hips"))), "{others:?}");
-    // The limbs point where those of the built-in human point. Its joint between the chest and the upper chest is no
-    // bone, so that the arms themselves are moved a little.
+    // The limbs point where the limbs of the built-in human point. Its joint between the chest and the upper chest is
+    // no bone, so that the arms themselves are moved a little.
     let times: Vec<f64> = (0..=4).map(|frame| f64::from(frame) / 8.0).collect();
     let [found, expected] = [out.join("human.vrma"), folder.path("clips/human.glb")]
         .map(|file| sampled(&file, &[ArrayKind::Pos], UpAxis::Y, 1.0, &times).remove(0));

@@ -15,7 +15,7 @@ pub use self::ffmpeg::Film;
 /// Writes a picture as a PNG file. An opaque picture is written without alpha.
 ///
 /// # Errors
-/// Those of the writer.
+/// The errors of the writer.
 pub fn write_png(out: impl Write, picture: &Picture) -> io::Result<()> {
     let opaque = is_opaque(picture);
     let mut writer = header(out, picture.size, opaque, None)?;
@@ -27,7 +27,7 @@ pub fn write_png(out: impl Write, picture: &Picture) -> io::Result<()> {
 /// size.
 ///
 /// # Errors
-/// Those of the writer.
+/// The errors of the writer.
 pub fn write_indexed_png(out: impl Write, picture: &Picture, palette: &mut Palette) -> io::Result<()> {
     let mut encoder = png::Encoder::new(out, picture.size[0], picture.size[1]);
     encoder.set_color(png::ColorType::Indexed);
@@ -52,7 +52,7 @@ impl<W: Write> PngAnimation<W> {
     /// the first is opaque, all are written without alpha.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// The errors of the writer.
     pub fn new(out: W, first: &Picture, count: u32, milliseconds: u16) -> io::Result<Self> {
         let opaque = is_opaque(first);
         Ok(Self { writer: header(out, first.size, opaque, Some((count, milliseconds)))?, opaque })
@@ -61,7 +61,7 @@ impl<W: Write> PngAnimation<W> {
     /// Adds a picture.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// The errors of the writer.
     pub fn add(&mut self, picture: &Picture) -> io::Result<()> {
         self.writer.write_image_data(&channels(picture, self.opaque)).map_err(png_error)
     }
@@ -69,7 +69,7 @@ impl<W: Write> PngAnimation<W> {
     /// Writes the end of the file.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// The errors of the writer.
     pub fn finish(self) -> io::Result<()> {
         self.writer.finish().map_err(png_error)
     }
@@ -245,7 +245,8 @@ impl<W: Write> GifAnimation<W> {
     /// a second. Only the first [`MAX_COLOURS`](Self::MAX_COLOURS) colours of the palette are used.
     ///
     /// # Errors
-    /// Those of the writer; [`io::ErrorKind::InvalidInput`] if a side has more than [`MAX_PIXELS`](Self::MAX_PIXELS).
+    /// The errors of the writer; [`io::ErrorKind::InvalidInput`] if a side has more than
+    /// [`MAX_PIXELS`](Self::MAX_PIXELS).
     pub fn new(out: W, size: [u32; 2], mut palette: Palette, hundredths: u16) -> io::Result<Self> {
         let [Ok(width), Ok(height)] = size.map(u16::try_from) else {
             return Err(io::Error::new(
@@ -264,7 +265,7 @@ impl<W: Write> GifAnimation<W> {
     /// Adds a picture.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// The errors of the writer.
     pub fn add(&mut self, picture: &Picture) -> io::Result<()> {
         const SAME: u8 = u8::MAX;
         let indices = self.palette.indices(picture);

@@ -11,7 +11,7 @@ use ::gltf::json::scene::Node;
 use ::gltf::json::validation::USize64;
 use ::gltf::json::{Index, Root};
 use ::gltf::{Accessor, Buffer, Document};
-use posse::low_level::file::{Bytes, Component, Document as FileDocument, FileError, JsonPath, Layout, Reader};
+use posse::low_level::file::{AccessorLayout, Bytes, Component, FileError, GltfDocument, JsonPath, Reader};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -20,7 +20,7 @@ pub(super) const NO_IMAGE: u32 = u32::MAX;
 
 /// Parses a document that the importer has already read as `parsed`. An error has the JSON path of the item that the
 /// crate refuses.
-pub(super) fn parse(json: &str, parsed: &FileDocument) -> Result<Document, FileError> {
+pub(super) fn parse(json: &str, parsed: &GltfDocument) -> Result<Document, FileError> {
     let mut document: Map<String, Value> =
         serde_json::from_str(json).map_err(|error| FileError::new("JSON", error.to_string()))?;
     complete(&mut document);
@@ -88,7 +88,7 @@ fn insert_default(object: &mut Map<String, Value>, name: &str, value: Value) {
 }
 
 /// Gives each compressed buffer view its own buffer, which receives the decompressed bytes.
-fn move_compressed_views(root: &mut Root, parsed: &FileDocument) {
+fn move_compressed_views(root: &mut Root, parsed: &GltfDocument) {
     for (view, parsed) in root.buffer_views.iter_mut().zip(&parsed.buffer_views) {
         if let Some((compression, _)) = parsed.compression() {
             let byte_length = USize64(compression.count.saturating_mul(compression.byte_stride));
@@ -155,7 +155,7 @@ pub(super) struct Buffers<'a, 'b> {
 /// An accessor that has been checked: its bytes are loaded, and the crate reads it without a panic.
 pub(super) struct Checked<'a> {
     accessor: Accessor<'a>,
-    pub layout: Layout,
+    pub layout: AccessorLayout,
 }
 
 impl<'a, 'b> Buffers<'a, 'b> {
@@ -233,7 +233,7 @@ impl<'a, 'b> Buffers<'a, 'b> {
         [T; N]: Item,
         [f32; N]: Item,
     {
-        let Layout { component, normalized, .. } = checked.layout;
+        let AccessorLayout { component, normalized, .. } = checked.layout;
         let to_float = |number: T| match normalized {
             true => component.normalize(number.into()) as f32,
             false => number.into() as f32,

@@ -9,7 +9,7 @@ use ::gltf::json::accessor::Accessor;
 use ::gltf::json::scene::Node;
 use glam::{Affine3A, Quat, Vec3};
 use posse::import::gltf::Asset;
-use posse::low_level::file::{Document as FileDocument, FileError, JsonPath, Reader};
+use posse::low_level::file::{FileError, GltfDocument, JsonPath, Reader};
 use serde_json::Value;
 
 use super::document::{Buffers, VISIBILITY};
@@ -64,7 +64,7 @@ pub(super) fn read_copies<'b>(
     };
     let transform = |copy: usize| {
         let rotation = rotations.as_ref().and_then(|list| list.get(copy)).map(|&numbers| Quat::from_array(numbers));
-        // A rotation of length 0 becomes the identity, as that of a node does.
+        // A rotation of length 0 becomes the identity, as the rotation of a node does.
         let rotation = rotation.filter(|rotation| rotation.length() > 1e-6).map_or(Quat::IDENTITY, Quat::normalize);
         let (scale, translation) = (vector(&scales, copy, Vec3::ONE), vector(&translations, copy, Vec3::ZERO));
         Affine3A::from_scale_rotation_translation(scale, rotation, translation)
@@ -83,7 +83,7 @@ struct Pointer<'a> {
 pub(super) struct Pointers<'a>(Vec<Pointer<'a>>);
 
 impl<'a> Pointers<'a> {
-    pub fn new(document: &'a FileDocument) -> Self {
+    pub fn new(document: &'a GltfDocument) -> Self {
         let (mut known, mut pointers) = (HashSet::new(), Vec::new());
         for (animation, channels) in document.animations.iter().map(|animation| &animation.channels).enumerate() {
             for (channel, target) in channels.iter().map(|channel| &channel.target).enumerate() {
@@ -161,7 +161,7 @@ fn material_field(tokens: &[&str]) -> Option<MaterialField> {
 
 /// Families of extensions that change what is seen.
 const SEEN: [&str; 4] = ["ADOBE_materials_", "EXT_lights_", "KHR_lights_", "KHR_materials_"];
-/// Those that pictures show.
+/// The properties that pictures show.
 const SHOWN: [&str; 3] =
     ["KHR_materials_emissive_strength", "KHR_materials_pbrSpecularGlossiness", "KHR_materials_unlit"];
 

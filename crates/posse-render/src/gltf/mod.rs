@@ -53,7 +53,7 @@ use posse::Error;
 use posse::import::Warning;
 use posse::import::gltf::Asset;
 use posse::low_level::file::{
-    Component, Document as FileDocument, FileError, Files, FilesByName, JsonPath, Reader, document_text, open_container,
+    Component, FileError, Files, FilesByName, GltfDocument, JsonPath, Reader, document_text, open_container,
 };
 
 use self::document::{Buffers, NO_IMAGE, Shown};
@@ -63,7 +63,7 @@ use crate::{Alpha, Figure, Image, Material, Mesh, MorphTarget, Mover, Part, Text
 /// Reads the figure of an asset from the file that the asset was loaded from, and from external buffers and images.
 ///
 /// # Errors
-/// Those of [`from_slice`], and [`Error::Io`] if the file cannot be read.
+/// The errors of [`from_slice`], and [`Error::Io`] if the file cannot be read.
 pub fn load(asset: &Asset) -> Result<(Figure, Vec<Warning>), Error> {
     let file = &asset.file;
     let bytes = std::fs::read(file).map_err(|source| Error::Io { file: file.clone(), source })?;
@@ -84,7 +84,7 @@ pub fn from_slice(asset: &Asset, bytes: &[u8], folder: Option<&Path>) -> Result<
 /// [`import::gltf::from_slice_with`](posse::import::gltf::from_slice_with). A file that is missing is a warning.
 ///
 /// # Errors
-/// Those of [`from_slice`].
+/// The errors of [`from_slice`].
 pub fn from_slice_with<'b>(
     asset: &Asset,
     bytes: &[u8],
@@ -98,7 +98,7 @@ fn read_figure(asset: &Asset, bytes: &[u8], files: Files) -> Result<(Figure, Vec
     // The importer has already returned these warnings.
     let container = open_container(bytes, &mut Vec::new()).map_err(with_file)?;
     let json = document_text(container.json, &mut Vec::new()).map_err(with_file)?;
-    let accessors = FileDocument::parse(&json).map_err(with_file)?;
+    let accessors = GltfDocument::parse(&json).map_err(with_file)?;
     let document = document::parse(&json, &accessors).map_err(with_file)?;
     let mut reader = Reader::new(&accessors, container.bin.into_iter().collect(), files, bytes.len());
     let figure = read(&mut reader, &document, asset);
@@ -214,7 +214,7 @@ const JOINTS: &[Component] = &[Component::U8, Component::U16];
 const INDICES: &[Component] = &[Component::U8, Component::U16, Component::U32];
 
 /// A primitive, with everything that its accessors are read from.
-struct Source<'s, 'a, 'b, 'r> {
+struct PrimitiveSource<'s, 'a, 'b, 'r> {
     reader: &'s mut Reader<'b>,
     buffers: &'s mut Buffers<'a, 'b>,
     primitive: &'s Primitive<'r>,
@@ -222,7 +222,7 @@ struct Source<'s, 'a, 'b, 'r> {
     json: &'s FilePrimitive,
 }
 
-impl Source<'_, '_, '_, '_> {
+impl PrimitiveSource<'_, '_, '_, '_> {
     fn attribute(&self, semantic: Semantic) -> Option<Index<Accessor>> {
         self.json.attributes.get(&Checked::Valid(semantic)).copied()
     }
@@ -262,7 +262,7 @@ fn read_mesh<'b>(
     if primitive.extension_value("KHR_draco_mesh_compression").is_some() {
         return Err(FileError::new(path.field("extensions"), "KHR_draco_mesh_compression is not supported"));
     }
-    let mut source = Source { reader, buffers, primitive, json };
+    let mut source = PrimitiveSource { reader, buffers, primitive, json };
     let attributes = path.field("attributes");
     let Some(positions) = source.read_vec3(source.attribute(Semantic::Positions), None, &attributes)? else {
         return Err(FileError::new(attributes, "there is no POSITION"));
@@ -300,7 +300,7 @@ fn read_mesh<'b>(
 }
 
 /// Reads the colours of the first set. Colours without alpha are opaque.
-fn read_colours(source: &mut Source, vertices: &mut [Vertex], path: &JsonPath) -> Result<(), FileError> {
+fn read_colours(source: &mut PrimitiveSource, vertices: &mut [Vertex], path: &JsonPath) -> Result<(), FileError> {
     let Some(accessor) = source.attribute(Semantic::Colors(0)) else { return Ok(()) };
     let checked = source.buffers.check(source.reader, accessor, &[3, 4], Some(vertices.len()), path)?;
     checked.check_component(FRACTIONS, path)?;
@@ -314,7 +314,7 @@ fn read_colours(source: &mut Source, vertices: &mut [Vertex], path: &JsonPath) -
 
 /// Reads the joints and weights of all sets. Each vertex keeps the eight joints of the largest weights; its weights are
 /// scaled to a sum of 1.
-fn read_influences(source: &mut Source, vertices: &mut [Vertex], path: &JsonPath) -> Result<(), FileError> {
+fn read_influences(source: &mut PrimitiveSource, vertices: &mut [Vertex], path: &JsonPath) -> Result<(), FileError> {
     let mut sets = Vec::new();
     for set in 0.. {
         let both = [source.attribute(Semantic::Joints(set)), source.attribute(Semantic::Weights(set))];
@@ -356,7 +356,7 @@ fn read_influences(source: &mut Source, vertices: &mut [Vertex], path: &JsonPath
 }
 
 /// Reads the indices of the corners of a primitive. Without indices, they are 0, 1, 2, ...
-fn read_indices(source: &mut Source, count: usize, path: &JsonPath) -> Result<Vec<u32>, FileError> {
+fn read_indices(source: &mut PrimitiveSource, count: usize, path: &JsonPath) -> Result<Vec<u32>, FileError> {
     let path = path.field("indices");
     let Some(accessor) = source.json.indices else { return Ok((0..count as u32).collect()) };
     let checked = source.buffers.check(source.reader, accessor, &[1], None, &path)?;

@@ -5,11 +5,11 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
+use posse::events::EventList;
+use posse::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuEvents, GpuLibrary};
 use posse::low_level::Bandwidth;
-use posse::{
-    AdapterKind, Crowd, CrowdOptions, Error, EventList, GpuContext, GpuCrowd, GpuEvents, GpuLibrary, Outputs,
-    PackedLibrary,
-};
+use posse::packed::PackedLibrary;
+use posse::{Crowd, CrowdOptions, Error, Library, Outputs};
 
 use crate::page;
 
@@ -53,13 +53,18 @@ impl BlockingContext for GpuContext {
 
 /// Libraries on a device.
 pub trait BlockingLibrary: Sized {
-    fn new(gpu: &GpuContext, packed: PackedLibrary) -> Result<Self, Error>;
+    fn new(gpu: &GpuContext, library: &Library) -> Result<Self, Error>;
+    fn from_packed(gpu: &GpuContext, packed: PackedLibrary) -> Result<Self, Error>;
     fn repacked(&self, packed: PackedLibrary) -> Result<Self, Error>;
 }
 
 impl BlockingLibrary for GpuLibrary {
-    fn new(gpu: &GpuContext, packed: PackedLibrary) -> Result<Self, Error> {
-        block_on(Self::new_async(gpu, packed))
+    fn new(gpu: &GpuContext, library: &Library) -> Result<Self, Error> {
+        block_on(Self::new_async(gpu, library))
+    }
+
+    fn from_packed(gpu: &GpuContext, packed: PackedLibrary) -> Result<Self, Error> {
+        block_on(Self::from_packed_async(gpu, packed))
     }
 
     fn repacked(&self, packed: PackedLibrary) -> Result<Self, Error> {

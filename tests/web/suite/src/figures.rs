@@ -9,7 +9,8 @@ use wasm_bindgen::prelude::*;
 
 use crate::page;
 use crate::posse::contract::Report;
-use crate::posse::{EventList, Poses, SkinFormat, Ticks};
+use crate::posse::events::EventList;
+use crate::posse::{Poses, SkinFormat, Ticks};
 
 #[derive(Default)]
 struct Figures {

@@ -6,7 +6,7 @@ use posse::Error;
 use posse::export::bvh::{Options, RotationOrder, Writer};
 
 use crate::bake::facts::Facts;
-use crate::bake::format::{ClipHead, ClipWriter, Space, each_pose, in_space};
+use crate::bake::format::{ClipHead, ClipWriter, OutputSpace, each_pose, in_space};
 use crate::bake::spool::Spool;
 use crate::draft::Draft;
 
@@ -32,7 +32,7 @@ impl ClipWriter for BvhWriter<'_> {
 
     fn finish(self: Box<Self>, facts: &Facts) -> Result<Option<Draft>, Error> {
         let Self { head, mut draft, mut spool, order } = *self;
-        let (library, skeleton) = in_space(&head, Space::new(facts))?;
+        let (library, skeleton) = in_space(&head, OutputSpace::new(facts))?;
         let options = Options { order, joints: head.listed.map(<[usize]>::to_vec) };
         let mut writer = Writer::new(&library, skeleton, &options)?;
         let skeleton = library.skeleton(skeleton);

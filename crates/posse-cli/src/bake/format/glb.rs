@@ -3,11 +3,12 @@
 use std::io::Write;
 
 use posse::bake::{ArrayKind, ArrayLayout};
+use posse::curves::Target;
 use posse::low_level::FrameAnimation;
-use posse::{Error, Joint, Target};
+use posse::{Error, Joint};
 
 use crate::bake::facts::Facts;
-use crate::bake::format::{ClipHead, ClipWriter, Space, in_space};
+use crate::bake::format::{ClipHead, ClipWriter, OutputSpace, in_space};
 use crate::bake::spool::Spool;
 use crate::draft::Draft;
 use crate::npz;
@@ -23,7 +24,7 @@ pub fn begin<'a>(head: ClipHead<'a>, draft: Draft) -> Result<Box<dyn ClipWriter 
         head.progress.note_of_first(head.name, text);
     }
     let spool = Spool::new(head.layout, draft.folder());
-    let motion = Motion::new(head.layout);
+    let motion = FrameMotion::new(head.layout);
     Ok(Box::new(GlbWriter { head, draft, spool, motion }))
 }
 
@@ -33,7 +34,7 @@ struct GlbWriter<'a> {
     head: ClipHead<'a>,
     draft: Draft,
     spool: Spool,
-    motion: Motion,
+    motion: FrameMotion,
 }
 
 impl ClipWriter for GlbWriter<'_> {
@@ -44,7 +45,7 @@ impl ClipWriter for GlbWriter<'_> {
 
     fn finish(self: Box<Self>, facts: &Facts) -> Result<Option<Draft>, Error> {
         let Self { head, mut draft, mut spool, motion } = *self;
-        let (library, skeleton) = in_space(&head, Space::new(facts))?;
+        let (library, skeleton) = in_space(&head, OutputSpace::new(facts))?;
         let head = ClipHead { library: &library, skeleton, ..head };
         write(&head, &mut draft, Frames { spool: &mut spool, motion: &motion, is_vrm: false }, facts)?;
         Ok(Some(draft))
@@ -54,7 +55,7 @@ impl ClipWriter for GlbWriter<'_> {
 /// The frames of a file.
 pub struct Frames<'a> {
     pub spool: &'a mut Spool,
-    pub motion: &'a Motion,
+    pub motion: &'a FrameMotion,
     /// True for a VRM animation.
     pub is_vrm: bool,
 }
@@ -104,9 +105,9 @@ fn write_times(draft: &mut Draft, spool: &mut Spool) -> Result<(), Error> {
 
 /// Writes the keys of each channel, one channel after the other. Several channels of an array are gathered in one pass
 /// over it.
-fn write_channels(draft: &mut Draft, spool: &mut Spool, channels: &[Channel]) -> Result<(), Error> {
+fn write_channels(draft: &mut Draft, spool: &mut Spool, channels: &[NodeChannel]) -> Result<(), Error> {
     for of_array in channels.chunk_by(|channel, next| channel.array == next.array) {
-        let Channel { array, numbers, .. } = of_array[0];
+        let NodeChannel { array, numbers, .. } = of_array[0];
         let at_once = (COLUMNS / (spool.frames() * 4 * numbers as u64).max(1)).max(1);
         for gathered in of_array.chunks(usize::try_from(at_once).unwrap_or(usize::MAX)) {
             let mut columns = vec![Vec::new(); gathered.len()];
@@ -132,7 +133,7 @@ fn write_channels(draft: &mut Draft, spool: &mut Spool, channels: &[Channel]) ->
 
 /// The keys of one part of the transform of a node.
 #[derive(Debug, Clone, Copy)]
-pub struct Channel {
+pub struct NodeChannel {
     /// The joint, and the part of its transform.
     pub target: Target,
     /// The index of the array of the keys.
@@ -144,13 +145,13 @@ pub struct Channel {
 }
 
 /// The first frame of each array, and the joints whose later frames differ from it.
-pub struct Motion {
+pub struct FrameMotion {
     first: Vec<Vec<f32>>,
     moves: Vec<Vec<bool>>,
     last_time: Option<f32>,
 }
 
-impl Motion {
+impl FrameMotion {
     pub fn new(layout: &ArrayLayout) -> Self {
         let arrays = layout.arrays();
         Self {
@@ -193,11 +194,11 @@ impl Motion {
         self.last_time.unwrap_or(0.0)
     }
 
-    /// The channels of the file, array after array: those that differ from the rest pose in any frame. If none does, it
-    /// is the first possible one, so that the file has an animation of that duration.
+    /// The channels of the file, array after array: the channels that differ from the rest pose in any frame. If none
+    /// does, it is the first possible one, so that the file has an animation of that duration.
     ///
     /// A node with a matrix cannot have channels.
-    pub fn channels(&self, layout: &ArrayLayout, joints: &[Joint]) -> Vec<Channel> {
+    pub fn channels(&self, layout: &ArrayLayout, joints: &[Joint]) -> Vec<NodeChannel> {
         let mut first_possible = None;
         let mut channels = Vec::new();
         for (array, shape) in layout.arrays().iter().enumerate() {
@@ -212,7 +213,7 @@ impl Motion {
                     _ => (Target::Scale(joint), rest.scale.as_vec3().to_array().to_vec()),
                 };
                 let numbers = rest.len();
-                let channel = Channel { target, array, position, numbers };
+                let channel = NodeChannel { target, array, position, numbers };
                 first_possible.get_or_insert(channel);
                 if self.moves[array][position] || self.first[array][position * numbers..][..numbers] != rest {
                     channels.push(channel);

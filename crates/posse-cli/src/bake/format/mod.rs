@@ -27,7 +27,7 @@ use posse::{Error, Joint, Library, Skeleton, SkeletonId, Skin, Transform};
 use crate::bake::draft::DraftTag;
 use crate::bake::facts::Facts;
 use crate::bake::manifest::Manifest;
-use crate::bake::progress::Progress;
+use crate::bake::progress::BakeProgress;
 use crate::bake::share::Share;
 use crate::bake::spool::Spool;
 use crate::draft::Draft;
@@ -126,7 +126,7 @@ pub struct ClipHead<'a> {
     /// The factor of lengths.
     pub scale: f64,
     /// The progress, for warnings about what a format leaves out.
-    pub progress: &'a Progress,
+    pub progress: &'a BakeProgress,
 }
 
 /// A writer of one clip into a file of its own.
@@ -195,8 +195,8 @@ pub trait PartWriter: Send {
     /// Appends a clip. `clip` is at its first frame. Returns the name of the file that has it.
     fn add(&mut self, head: &ClipHead, clip: &mut Spool, facts: &Facts) -> Result<String, Error>;
 
-    /// Declares the arrays of a share without clips: those of a clip of another share. Its empty file then has their
-    /// columns, so that the files of all shares can be read together.
+    /// Declares the arrays of a share without clips: the arrays of a clip of another share. Its empty file then has
+    /// their columns, so that the files of all shares can be read together.
     fn declare(&mut self, head: &ClipHead) -> Result<(), Error>;
 
     /// Completes the files of the share, gives them their names, and lists them in the manifest. A share without clips
@@ -377,12 +377,12 @@ const TURN: DQuat = DQuat::from_xyzw(FRAC_1_SQRT_2, 0.0, 0.0, FRAC_1_SQRT_2);
 
 /// The space of an output: its up axis and its unit.
 #[derive(Clone, Copy)]
-pub struct Space {
+pub struct OutputSpace {
     turned: bool,
     scale: f64,
 }
 
-impl Space {
+impl OutputSpace {
     pub fn new(facts: &Facts) -> Self {
         Self { turned: facts.up_axis == "z", scale: facts.unit_scale }
     }
@@ -392,7 +392,7 @@ impl Space {
         self.scale
     }
 
-    /// The local transform of a joint in the rest pose. That of a root is turned.
+    /// The local transform of a joint in the rest pose. The root is rotated into the space.
     pub fn rest(self, joint: &Joint) -> Transform {
         let Transform { translation, rotation, scale } = joint.rest;
         let (translation, rotation) = (translation * self.scale, rotation.normalize());
@@ -402,7 +402,7 @@ impl Space {
         Transform { translation, rotation, scale }
     }
 
-    /// The local matrix of a joint in the rest pose. That of a root is turned.
+    /// The local matrix of a joint in the rest pose. The root is rotated into the space.
     pub fn rest_matrix(self, joint: &Joint) -> DAffine3 {
         let matrix = joint.matrix.unwrap_or_else(|| joint.rest.to_affine());
         if joint.parent.is_none() { self.in_model(matrix) } else { self.scaled(matrix) }
@@ -425,7 +425,7 @@ impl Space {
 
 /// A library of the skeleton of a clip, with its skins, in the space of the output. The skeleton has the name of the
 /// clip.
-fn in_space(head: &ClipHead, space: Space) -> Result<(Library, SkeletonId), Error> {
+fn in_space(head: &ClipHead, space: OutputSpace) -> Result<(Library, SkeletonId), Error> {
     let in_space = |joint: &Joint| {
         let matrix = joint.matrix.map(|_| space.rest_matrix(joint));
         Joint { rest: space.rest(joint), matrix, ..joint.clone() }
@@ -436,7 +436,7 @@ fn in_space(head: &ClipHead, space: Space) -> Result<(Library, SkeletonId), Erro
     let source = head.library.skeleton(head.skeleton);
     let skeleton = skeleton.with_human_bones(source.human_bones().to_vec())?;
     let skeleton = library.add_skeleton(skeleton.with_expressions(source.expressions().to_vec())?);
-    // The vertices are those of the file: the matrices scale them.
+    // The vertices stay as in the file: the matrices scale them.
     let scale = DAffine3::from_scale(DVec3::splat(space.scale()));
     for (_, skin) in head.library.skins_of(head.skeleton) {
         let inverse_bind = skin.inverse_bind.iter().map(|&matrix| scale * matrix).collect();

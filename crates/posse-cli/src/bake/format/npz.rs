@@ -10,7 +10,7 @@ use crate::bake::facts::Facts;
 use crate::bake::format::{ClipHead, ClipWriter, NpzLayout};
 use crate::bake::spool::{Spool, SpooledNumbers};
 use crate::draft::Draft;
-use crate::npz::{Kind, NpzFile};
+use crate::npz::{NpzFile, NumberType};
 
 /// Begins the file of a clip.
 pub fn begin<'a>(head: ClipHead<'a>, draft: Draft, layout: NpzLayout) -> Result<Box<dyn ClipWriter + 'a>, Error> {
@@ -36,19 +36,19 @@ impl ClipWriter for NpzWriter<'_> {
         let frames = usize::try_from(spool.frames()).map_err(|error| draft.error(io::Error::other(error)))?;
         let place = draft.place().to_path_buf();
         let mut file = NpzFile::new(&place, &mut draft);
-        file.array("time", Kind::Double, &[frames], &mut buffered(spool.times()?))?;
+        file.array("time", NumberType::Double, &[frames], &mut buffered(spool.times()?))?;
         let fps = facts.fps.to_le_bytes();
         // The rigs here have no hinges.
         match layout {
-            NpzLayout::Plain | NpzLayout::Phc => file.array("fps", Kind::Double, &[], &mut fps.as_slice())?,
+            NpzLayout::Plain | NpzLayout::Phc => file.array("fps", NumberType::Double, &[], &mut fps.as_slice())?,
             NpzLayout::Mjlab => {
-                file.array("fps", Kind::Double, &[1], &mut fps.as_slice())?;
-                file.array("joint_pos", Kind::Single, &[frames, 0], &mut io::empty())?;
-                file.array("joint_vel", Kind::Single, &[frames, 0], &mut io::empty())?;
+                file.array("fps", NumberType::Double, &[1], &mut fps.as_slice())?;
+                file.array("joint_pos", NumberType::Single, &[frames, 0], &mut io::empty())?;
+                file.array("joint_vel", NumberType::Single, &[frames, 0], &mut io::empty())?;
             }
             NpzLayout::Gmr => {
-                file.array("fps", Kind::Double, &[], &mut fps.as_slice())?;
-                file.array("dof_pos", Kind::Single, &[frames, 0], &mut io::empty())?;
+                file.array("fps", NumberType::Double, &[], &mut fps.as_slice())?;
+                file.array("dof_pos", NumberType::Single, &[frames, 0], &mut io::empty())?;
                 write_bodies(&mut file, head.layout, &mut spool, frames)?;
                 let names: Vec<&str> = facts.joint_names.iter().map(String::as_str).collect();
                 file.texts("link_body_list", &[names.len()], &names)?;
@@ -64,7 +64,7 @@ impl ClipWriter for NpzWriter<'_> {
             if array.kind == ArrayKind::Contact {
                 write_booleans(&mut file, name, &shape, spool.array(index)?)?;
             } else {
-                file.array(name, Kind::Single, &shape, &mut buffered(spool.array(index)?))?;
+                file.array(name, NumberType::Single, &shape, &mut buffered(spool.array(index)?))?;
             }
         }
         write_facts(&mut file, facts)?;
@@ -84,7 +84,7 @@ fn write_booleans<W: Write + Seek>(
     shape: &[usize],
     numbers: &mut SpooledNumbers,
 ) -> Result<(), Error> {
-    let mut left = file.begin(name, Kind::Boolean, shape)? as usize;
+    let mut left = file.begin(name, NumberType::Boolean, shape)? as usize;
     let mut block = vec![0.0_f32; left.min(1 << 16)];
     while left > 0 {
         block.truncate(left);
@@ -113,14 +113,14 @@ fn write_bodies<W: Write + Seek>(
         return Err(Error::Usage("--layout gmr needs a skeleton; the clip has no joints".into()));
     };
     for (name, array, width) in [("root_pos", pos, 3), ("root_rot", quat, 4)] {
-        file.begin(name, Kind::Single, &[frames, width])?;
+        file.begin(name, NumberType::Single, &[frames, width])?;
         let row = spool.width(array);
         spool.each_block(array, |block| {
             let of_root: Vec<f32> = block.chunks_exact(row).flat_map(|row| row[..width].iter().copied()).collect();
             file.write_singles(&of_root)
         })?;
     }
-    file.begin("local_body_pos", Kind::Single, &[frames, count, 3])?;
+    file.begin("local_body_pos", NumberType::Single, &[frames, count, 3])?;
     spool.rewind()?;
     loop {
         let (times, arrays) = spool.read(FRAMES)?;
@@ -155,7 +155,7 @@ pub fn write_facts<W: Write + Seek>(file: &mut NpzFile<W>, facts: &Facts) -> Res
     let names: Vec<&str> = facts.joint_names.iter().map(String::as_str).collect();
     file.texts("joint_names", &[names.len()], &names)?;
     let parents: Vec<u8> = facts.parents.iter().flat_map(|parent| parent.to_le_bytes()).collect();
-    file.array("parents", Kind::Integer, &[facts.parents.len()], &mut parents.as_slice())?;
+    file.array("parents", NumberType::Integer, &[facts.parents.len()], &mut parents.as_slice())?;
     if !facts.contact_feet.is_empty() {
         let feet: Vec<&str> = facts.contact_feet.iter().map(String::as_str).collect();
         file.texts("contact_feet", &[feet.len()], &feet)?;
@@ -166,7 +166,7 @@ pub fn write_facts<W: Write + Seek>(file: &mut NpzFile<W>, facts: &Facts) -> Res
     }
     file.text("quaternion_order", facts.quaternion_order)?;
     file.text("up_axis", facts.up_axis)?;
-    file.array("unit_scale", Kind::Double, &[], &mut facts.unit_scale.to_le_bytes().as_slice())?;
+    file.array("unit_scale", NumberType::Double, &[], &mut facts.unit_scale.to_le_bytes().as_slice())?;
     file.text("clip", &facts.clip)?;
     let source = serde_json::to_string(&facts.source).map_err(|error| Error::Usage(error.to_string()))?;
     file.text("source", &source)?;

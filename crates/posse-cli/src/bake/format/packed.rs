@@ -1,8 +1,8 @@
 //! The format packed: for each rig a file of tensors, in which all clips stand one after the other, and an index.
 //!
-//! A tensor is complete only when the clips of all shares are known. So a share writes a part, clip after clip: each has
-//! a block with its rest pose, its times and its arrays, and the end of the file lists the blocks. `merge` then writes
-//! the files of the rigs from the blocks of all shares. Parts are read by the same version of posse alone.
+//! A tensor is complete only when the clips of all shares are known. So a share writes a part, clip after clip: each
+//! has a block with its rest pose, its times and its arrays, and the end of the file lists the blocks. `merge` then
+//! writes the files of the rigs from the blocks of all shares. Parts are read by the same version of posse alone.
 
 use std::collections::HashMap;
 use std::fs;
@@ -20,7 +20,7 @@ use crate::bake::format::{ClipHead, PartPlace, PartWriter, TURN, part_name};
 use crate::bake::manifest::ListedSource;
 use crate::bake::spool::Spool;
 use crate::draft::Draft;
-use crate::npz::{Kind, write_singles};
+use crate::npz::{NumberType, write_singles};
 use crate::safetensors::Tensor;
 
 /// The extension of parts.
@@ -71,7 +71,7 @@ pub struct PackedRig {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct PackedArray {
     name: String,
-    /// The lengths of the axes after that of frames.
+    /// The lengths of the axes after the axis of frames.
     shape: Vec<u64>,
     is_boolean: bool,
 }
@@ -119,21 +119,21 @@ impl PackedRig {
 
     /// The tensors with a row per frame, in the order of a block and of the file.
     pub fn row_tensors(&self, rows: u64) -> Vec<Tensor> {
-        let time = Tensor { name: "time".into(), kind: Kind::Double, shape: vec![rows] };
+        let time = Tensor { name: "time".into(), kind: NumberType::Double, shape: vec![rows] };
         let arrays = self.ordered().map(|(_, array)| Tensor {
             name: array.name.clone(),
-            kind: if array.is_boolean { Kind::Boolean } else { Kind::Single },
+            kind: if array.is_boolean { NumberType::Boolean } else { NumberType::Single },
             shape: [&[rows], array.shape.as_slice()].concat(),
         });
         std::iter::once(time).chain(arrays).collect()
     }
 
-    /// The tensors of a number of rest poses: positions and rotations. A block begins with those of one pose.
+    /// The tensors of a number of rest poses: positions and rotations. A block begins with the tensors of one pose.
     pub fn rest_tensors(&self, poses: u64) -> [Tensor; 2] {
         let joints = self.joint_names.len() as u64;
         [("rest_pos", 3), ("rest_quat", 4)].map(|(name, width)| Tensor {
             name: name.into(),
-            kind: Kind::Single,
+            kind: NumberType::Single,
             shape: vec![poses, joints, width],
         })
     }
@@ -175,7 +175,7 @@ pub struct IndexLine<'a> {
     pub rig: &'a str,
     /// The first row of the clip in the tensors of the rig. It has as many rows as frames.
     pub first_row: u64,
-    /// The rest pose of the clip among those of the rig.
+    /// The rest pose of the clip among the rest poses of the rig.
     pub rest: u64,
     /// The engine, with the instruction set if the bits depend on it.
     pub engine: &'a str,

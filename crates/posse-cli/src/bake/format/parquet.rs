@@ -39,7 +39,7 @@ pub fn begin<'a>(place: PartPlace<'a>) -> Result<Box<dyn PartWriter + 'a>, Error
 /// A writer of the files of a share.
 struct ParquetWriter<'a> {
     place: PartPlace<'a>,
-    parts: Vec<Part>,
+    parts: Vec<ParquetFile>,
 }
 
 impl PartWriter for ParquetWriter<'_> {
@@ -82,7 +82,7 @@ impl ParquetWriter<'_> {
     fn begin_part(&mut self, columns: Vec<Column>) -> Result<(), Error> {
         let file = self.place.folder.join(part_name(self.place.share, self.parts.len(), EXTENSION));
         let draft = self.place.tag.create(&file)?;
-        self.parts.push(Part::new(draft, columns)?);
+        self.parts.push(ParquetFile::new(draft, columns)?);
         Ok(())
     }
 }
@@ -90,7 +90,8 @@ impl ParquetWriter<'_> {
 /// The most rows of a row group.
 const ROWS: usize = 1 << 16;
 
-/// The most bytes of a row group. The writer holds a row group in memory, so that those of wide arrays have fewer rows.
+/// The most bytes of a row group. The writer holds a row group in memory, so that groups of wide arrays have fewer
+/// rows.
 const GROUP: usize = 64 << 20;
 
 /// The bytes that are handed to the writer at a time.
@@ -169,7 +170,7 @@ fn properties() -> WriterProperties {
 }
 
 /// A file.
-pub struct Part {
+pub struct ParquetFile {
     file: PathBuf,
     columns: Vec<Column>,
     schema: Arc<Schema>,
@@ -182,7 +183,7 @@ pub struct Part {
     clips: Vec<ListedSource>,
 }
 
-impl Part {
+impl ParquetFile {
     /// Begins a file. `file` is the place of the draft.
     pub fn new(draft: Draft, columns: Vec<Column>) -> Result<Self, Error> {
         let file = draft.place().to_path_buf();

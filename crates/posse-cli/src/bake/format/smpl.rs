@@ -4,8 +4,8 @@
 //!   and the arrays of parts of the body the same numbers again, which files of AMASS for SMPL-X have beside it.
 //! * **phc** has the names of the motions of PHC, as `scripts/data_process/convert_amass_data.py` of
 //!   <https://github.com/ZhengyiLuo/PHC> makes them of AMASS: of the 24 joints of SMPL, in their order in `pose_aa`,
-//!   and in that of the humanoid of MuJoCo in the quaternions. The bodies of that humanoid are upright if they are not
-//!   rotated: their axes are those of the world, with +X ahead and +Z up.
+//!   and in the order of the humanoid of MuJoCo in the quaternions. The bodies of that humanoid are upright if they are
+//! not rotated: their axes are the axes of the world, with +X ahead and +Z up.
 //!
 //! `J` has the rest positions, so that both files can be read back without a model file.
 
@@ -23,7 +23,7 @@ use crate::bake::format::npz::write_facts;
 use crate::bake::format::{ClipHead, ClipWriter};
 use crate::bake::spool::{MEMORY, SpooledNumbers};
 use crate::draft::Draft;
-use crate::npz::{Kind, NpzFile};
+use crate::npz::{NpzFile, NumberType};
 
 /// The number of betas in files of AMASS.
 const BETAS: usize = 16;
@@ -33,9 +33,9 @@ const MAX_COLUMNS: usize = 8;
 /// The names of the arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SmplNames {
-    /// Those of AMASS.
+    /// The members of AMASS.
     Amass,
-    /// Those of PHC.
+    /// The members of PHC.
     Phc,
 }
 
@@ -197,7 +197,7 @@ impl ClipWriter for SmplWriter<'_> {
         for mut column in columns {
             column.spooled.rewind()?;
             let shape = column.shape(frames);
-            file.array(column.name, Kind::Double, &shape, &mut column.spooled.bytes())?;
+            file.array(column.name, NumberType::Double, &shape, &mut column.spooled.bytes())?;
         }
         let rest = body.rest_positions().iter().flat_map(|position| (*position * head.scale).to_array());
         let (rest, fps) = (doubles(rest), facts.fps.to_le_bytes());
@@ -205,9 +205,9 @@ impl ClipWriter for SmplWriter<'_> {
         match names {
             SmplNames::Amass => {
                 // The two spellings of AMASS.
-                file.array("mocap_framerate", Kind::Double, &[], &mut fps.as_slice())?;
-                file.array("mocap_frame_rate", Kind::Double, &[], &mut fps.as_slice())?;
-                file.array("betas", Kind::Double, &[BETAS], &mut betas.as_slice())?;
+                file.array("mocap_framerate", NumberType::Double, &[], &mut fps.as_slice())?;
+                file.array("mocap_frame_rate", NumberType::Double, &[], &mut fps.as_slice())?;
+                file.array("betas", NumberType::Double, &[BETAS], &mut betas.as_slice())?;
                 let model = match body.model() {
                     BodyModel::SmplX => "smplx",
                     BodyModel::SmplH => "smplh",
@@ -216,13 +216,13 @@ impl ClipWriter for SmplWriter<'_> {
                 file.text("surface_model_type", model)?;
             }
             SmplNames::Phc => {
-                file.array("fps", Kind::Double, &[], &mut fps.as_slice())?;
-                file.array("beta", Kind::Double, &[BETAS], &mut betas.as_slice())?;
+                file.array("fps", NumberType::Double, &[], &mut fps.as_slice())?;
+                file.array("beta", NumberType::Double, &[BETAS], &mut betas.as_slice())?;
             }
         }
-        file.array("J", Kind::Double, &[body.model().joint_count(), 3], &mut rest.as_slice())?;
+        file.array("J", NumberType::Double, &[body.model().joint_count(), 3], &mut rest.as_slice())?;
         file.text("gender", "neutral")?;
-        // The joints of the arrays, which are those of the body.
+        // The joints of the arrays, which are the joints of the body.
         let parent = |parent: Option<usize>| parent.map_or(-1, |parent| i32::try_from(parent).unwrap_or(i32::MAX));
         let parents = body.parents().map(parent).collect();
         write_facts(&mut file, &Facts { joint_names: body.names(), parents, ..facts.clone() })?;
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_body_that_stands_has_no_rotations_in_the_humanoid() {
-        // The names of the humanoid of PHC, in its order, and in that of SMPL: `SMPL_MUJOCO_NAMES` and
+        // The names of the humanoid of PHC, in its order, and in the order of SMPL: `SMPL_MUJOCO_NAMES` and
         // `SMPL_BONE_ORDER_NAMES` of `smpl_sim/smpllib/smpl_joint_names.py`.
         let mujoco = "Pelvis L_Hip L_Knee L_Ankle L_Toe R_Hip R_Knee R_Ankle R_Toe Torso Spine Chest Neck Head \
                       L_Thorax L_Shoulder L_Elbow L_Wrist L_Hand R_Thorax R_Shoulder R_Elbow R_Wrist R_Hand";

@@ -9,7 +9,7 @@ use posse::low_level::UniqueNames;
 use posse::{Error, Joint};
 
 use crate::bake::facts::Facts;
-use crate::bake::format::{ClipHead, ClipWriter, Space};
+use crate::bake::format::{ClipHead, ClipWriter, OutputSpace};
 use crate::bake::spool::Spool;
 use crate::draft::Draft;
 
@@ -60,7 +60,7 @@ impl ClipWriter for UsdaWriter<'_> {
         let stage = Stage { facts: Some(&json), root: &name, fps, last, up: up_axis, is_in_metres };
         stage.write(&mut self.draft)?;
         self.line(format_args!("def SkelRoot \"{name}\"\n{{"))?;
-        self.write_skeleton(&name, &paths, Space::new(facts))?;
+        self.write_skeleton(&name, &paths, OutputSpace::new(facts))?;
         self.write_animation(&paths, last)?;
         self.line(format_args!("}}"))?;
         write_end(&mut self.draft)?;
@@ -73,7 +73,7 @@ impl UsdaWriter<'_> {
         writeln!(self.draft, "{line}").map_err(|error| self.draft.error(error))
     }
 
-    fn write_skeleton(&mut self, root: &str, paths: &[String], space: Space) -> Result<(), Error> {
+    fn write_skeleton(&mut self, root: &str, paths: &[String], space: OutputSpace) -> Result<(), Error> {
         let joints = self.head.library.skeleton(self.head.skeleton).joints();
         let rest = List(joints.iter().map(|joint| Matrix(space.rest_matrix(joint)))).to_string();
         let bind = List(self.bind_pose(joints).into_iter().map(|matrix| Matrix(space.in_model(matrix)))).to_string();
@@ -185,7 +185,7 @@ fn last_code(frames: u64, time: f64, fps: f64) -> f64 {
 pub struct Character {
     /// The name.
     pub name: String,
-    /// The path of its file, relative to that of the crowd, with `/` between folders.
+    /// The path of its file, relative to the file of the crowd, with `/` between folders.
     pub path: String,
     /// The number of its frames.
     pub frames: u64,

@@ -7,8 +7,8 @@ use posse::export::gltf::VrmAnimation;
 use posse::{Error, Library, Transform};
 
 use crate::bake::facts::Facts;
-use crate::bake::format::glb::{Frames, Motion, write};
-use crate::bake::format::{ClipHead, ClipWriter, Space, each_pose, in_space};
+use crate::bake::format::glb::{FrameMotion, Frames, write};
+use crate::bake::format::{ClipHead, ClipWriter, OutputSpace, each_pose, in_space};
 use crate::bake::spool::Spool;
 use crate::draft::Draft;
 
@@ -35,7 +35,7 @@ impl ClipWriter for VrmaWriter<'_> {
 
     fn finish(self: Box<Self>, facts: &Facts) -> Result<Option<Draft>, Error> {
         let Self { head, mut draft, mut spool } = *self;
-        let space = Space::new(facts);
+        let space = OutputSpace::new(facts);
         let (library, skeleton) = in_space(&head, space)?;
         // The translation of these joints is a weight, and no length.
         let drivers: BTreeSet<usize> =
@@ -47,7 +47,7 @@ impl ClipWriter for VrmaWriter<'_> {
         let kinds = vec![ArrayKind::LocalPos, ArrayKind::LocalQuat, ArrayKind::LocalScale];
         let request = ArrayRequest { kinds, ..ArrayRequest::of_joints(&joints) };
         let layout = ArrayLayout::new(&bones, bone_skeleton, &joints, &request)?;
-        let (mut bone_spool, mut motion) = (Spool::new(&layout, draft.folder()), Motion::new(&layout));
+        let (mut bone_spool, mut motion) = (Spool::new(&layout, draft.folder()), FrameMotion::new(&layout));
         let (mut local, mut pose) = (Vec::new(), Vec::new());
         each_pose(&head, library.skeleton(skeleton), &mut spool, |time, in_space, morphs| {
             local.clear();

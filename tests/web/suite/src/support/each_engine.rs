@@ -6,11 +6,14 @@
 
 use futures_channel::oneshot;
 use glam::DAffine3;
-use posse::{
-    Clip, CompressedLibrary, CpuEngine, Crowd, Curve, CurveEasing, Easing, Error, Evaluator, EventList,
-    GpuContext, GpuEngine, Interpolation, Joint, Library, Outputs, PackedLibrary, Poses,
-    Reference, RootMotion, Skeleton, Step, Target, Timeline, Track, contract,
-};
+use posse::compress::CompressedLibrary;
+use posse::cpu::CpuEngine;
+use posse::curves::{Curve, CurveEasing, Easing, Interpolation, Target, Timeline, Track};
+use posse::events::EventList;
+use posse::gpu::{GpuContext, GpuEngine};
+use posse::packed::PackedLibrary;
+use posse::root_motion::RootMotion;
+use posse::{Clip, Crowd, Error, Evaluator, Joint, Library, Outputs, Poses, Reference, Skeleton, Step, contract};
 
 use crate::support::cases::all_run;
 use crate::support::gpu_library::{gpu, gpu_engine_for};

@@ -1,0 +1,111 @@
+//! Why a crowd refuses a change in place.
+
+/// The mixing that combines the layers of an instance, ordered from least to most. A kernel for more mixing also serves
+/// less.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum Mixing {
+    /// None: at most one layer, which blends with a weight of [`Layer::MIN_WEIGHT`](crate::Layer::MIN_WEIGHT) or more,
+    /// without mask and fades.
+    #[default]
+    None,
+    /// Blending: any number of layers that blend, with any weights, masks and fades.
+    Blend,
+    /// All mixing: at least one layer overrides or adds.
+    Any,
+}
+
+impl Mixing {
+    /// What layers are called that need this mixing, for messages.
+    fn name(self) -> &'static str {
+        match self {
+            Self::None => "no mixing",
+            Self::Blend => "blending",
+            Self::Any => "override and additive layers",
+        }
+    }
+}
+
+/// The reason for which a [`CpuCrowd`](crate::cpu::CpuCrowd) or `GpuCrowd` does not take other layers, goals, parameters
+/// or a transition: it was made without the capacity for them. The crowd plays on as before. A new crowd of the engine
+/// takes them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The given crowd has another number of instances, or other skeletons.
+    #[error("the number of instances or the skeleton of an instance differs from the crowd: make a new crowd")]
+    OtherInstances,
+    /// An instance has more layers than the crowd has capacity for.
+    #[error("{}: set CrowdOptions::layers", exceeds(*instance, *needed, "layer", *capacity))]
+    MoreLayers {
+        /// Index of the first such instance.
+        instance: usize,
+        /// The number of its layers.
+        needed: usize,
+        /// The largest number of layers: the most that an instance of its batch began with, or
+        /// [`CrowdOptions::layers`](crate::CrowdOptions::layers).
+        capacity: usize,
+    },
+    /// The layers of an instance need more mixing than its kernel does.
+    #[error(
+        "instance {instance} needs {}, but the crowd was made for {}: set CrowdOptions::mixing",
+        needed.name(),
+        capacity.name()
+    )]
+    MoreMixing {
+        /// Index of the first such instance.
+        instance: usize,
+        /// The mixing that its layers need.
+        needed: Mixing,
+        /// The mixing that the kernel does: the one that the instance began with, or
+        /// [`CrowdOptions::mixing`](crate::CrowdOptions::mixing).
+        capacity: Mixing,
+    },
+    /// An instance has more goals than the crowd has capacity for.
+    #[error("{}: set CrowdOptions::goals", exceeds(*instance, *needed, "goal", *capacity))]
+    MoreGoals {
+        /// Index of the first such instance.
+        instance: usize,
+        /// The number of its goals.
+        needed: usize,
+        /// The largest number of goals: the most that an instance of its batch began with, or
+        /// [`CrowdOptions::goals`](crate::CrowdOptions::goals).
+        capacity: usize,
+    },
+    /// The time or weight of a layer follows from parameters or another layer, for which the crowd was not made.
+    #[error(
+        "instance {instance} has layers that follow parameters or other layers, but the crowd has no capacity for \
+         drivers: set CrowdOptions::drivers"
+    )]
+    NoDrivers {
+        /// Index of the first such instance.
+        instance: usize,
+    },
+    /// An instance has or needs more parameters than the crowd has capacity for.
+    #[error("{}: set CrowdOptions::parameters", exceeds(*instance, *needed, "parameter", *capacity))]
+    MoreParameters {
+        /// Index of the first such instance.
+        instance: usize,
+        /// The number of its parameters.
+        needed: usize,
+        /// The largest number of parameters: see [`CrowdOptions::parameters`](crate::CrowdOptions::parameters).
+        capacity: usize,
+    },
+    /// As many transitions are on their way in the batch of an instance as it has capacity for.
+    #[error(
+        "instance {instance} finds its batch with all of {capacity} transitions on their way: set \
+         CrowdOptions::transitions"
+    )]
+    MoreTransitions {
+        /// Index of the first instance that cannot begin one.
+        instance: usize,
+        /// The largest number of transitions at the same time: see
+        /// [`CrowdOptions::transitions`](crate::CrowdOptions::transitions).
+        capacity: usize,
+    },
+}
+
+/// `instance 7 has 2 layers, but the crowd has capacity for 1`.
+fn exceeds(instance: usize, needed: usize, noun: &str, capacity: usize) -> String {
+    let plural = if needed == 1 { "" } else { "s" };
+    format!("instance {instance} has {needed} {noun}{plural}, but the crowd has capacity for {capacity}")
+}
