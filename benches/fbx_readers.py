@@ -40,7 +40,7 @@ def frames_of(array):
 def posse_side(file, folder):
     """A file per clip with the places of its joints at its frames."""
     import numpy
-    import posse
+    import posse_animation as posse
 
     library = posse.Library(str(file), threads=1)
     for index, clip in enumerate(library.clips):
@@ -153,7 +153,7 @@ def blender_side(file, baked, begin):
 
 def times_side(file, library):
     """The processor seconds of reading by posse and by assimp, in turns."""
-    import posse
+    import posse_animation as posse
 
     assimp = ctypes.CDLL(library)
     assimp.aiImportFile.restype = ctypes.c_void_p

@@ -88,5 +88,7 @@ mod smpl;
 mod threads;
 /// Clips trimmed to a range of times, on every engine.
 mod trim;
+/// The packages of a release have one version.
+mod versions;
 /// Wrap modes, repeats and ranges, on every engine.
 mod wrap;

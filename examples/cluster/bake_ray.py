@@ -3,7 +3,7 @@
 
     python bake_ray.py motions baked --fps 30
 
-Every node needs the packages `ray[data]` and `posse`, and sees both folders under the same paths.
+Every node needs the packages `ray[data]` and `posse-animation`, and sees both folders under the same paths.
 
 A row has the `path` below the folder, the `clip`, its `fps`, the names of its `joints`, their `parents`, the `time` of each frame,
 and for each array the numbers of all frames: `np.reshape(row["pos"], (len(row["time"]), len(row["joints"]), 3))`.
@@ -16,7 +16,7 @@ import argparse
 import pathlib
 import sys
 
-import posse
+import posse_animation as posse
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset

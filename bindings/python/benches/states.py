@@ -26,7 +26,7 @@ from typing import Callable
 
 import numpy as np
 
-import posse
+import posse_animation as posse
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 import rigs  # noqa: E402

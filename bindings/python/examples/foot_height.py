@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import numpy.typing as npt
 
-import posse
+import posse_animation as posse
 
 
 def heights(file: Path, joints: list[str], fps: float) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float32]]:

@@ -12,7 +12,7 @@ import os
 import time
 from typing import Union
 
-import posse
+import posse_animation as posse
 
 
 def opened(folder: str) -> Union[posse.PackedMotion, posse.Library]:

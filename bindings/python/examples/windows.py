@@ -12,7 +12,7 @@ import time
 import torch
 from torch.utils.data import DataLoader
 
-import posse
+import posse_animation as posse
 
 
 def main() -> None:

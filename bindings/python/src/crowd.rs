@@ -20,7 +20,7 @@ use crate::work::{self, Watch};
 const MOMENTS_OF_A_PIECE: usize = 64;
 
 /// The instances of a crowd file, ready to be sampled. It does not change.
-#[pyclass(frozen, module = "posse._posse")]
+#[pyclass(frozen, module = "posse_animation._posse")]
 #[derive(Debug)]
 pub struct Crowd {
     /// A rig per file.

@@ -5,7 +5,7 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(
-    posse,
+    posse_animation,
     Error,
     PyValueError,
     "A file that cannot be used, or a request that does not fit it. The message names the place and a hint."

@@ -7,7 +7,7 @@ use crate::error::{Error, to_python};
 use crate::load::Collection;
 
 /// The arrays that a caller asked for, of one skeleton.
-#[pyclass(frozen, module = "posse._posse")]
+#[pyclass(frozen, module = "posse_animation._posse")]
 #[derive(Debug)]
 pub struct Layout {
     /// The index of the skeleton.

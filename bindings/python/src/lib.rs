@@ -1,8 +1,8 @@
-//! The native half of the Python package `posse`: reading of files, and filling of arrays with the interpreter
-//! released.
+//! The native half of the Python package `posse_animation`: reading of files, and filling of arrays with the
+//! interpreter released.
 //!
-//! The Python half, in `python/posse/`, resolves names, checks arguments and allocates arrays. Both together are
-//! documented there.
+//! The Python half, in `python/posse_animation/`, resolves names, checks arguments and allocates arrays. Both together
+//! are documented there.
 //!
 //! * [`error`]: errors of posse as Python exceptions.
 //! * [`work`]: long work on several threads, which Ctrl-C ends.

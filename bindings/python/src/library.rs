@@ -26,7 +26,7 @@ use crate::rows::ArrayRows;
 use crate::work::{self, Watch};
 
 /// The clips of files, ready to be sampled. It does not change.
-#[pyclass(frozen, module = "posse._posse")]
+#[pyclass(frozen, module = "posse_animation._posse")]
 pub struct Library {
     /// The skeletons, and the clips without keys.
     collection: Arc<Collection>,

@@ -10,7 +10,7 @@ from typing import Callable
 import pytest
 import rigs
 
-import posse
+import posse_animation as posse
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import rigs
 
-import posse
-from posse._posse import frame_times
+import posse_animation as posse
+from posse_animation._posse import frame_times
 
 ALL = ["pos", "quat", "linvel", "angvel", "local_pos", "local_quat", "local_scale", "root"]
 HALF = np.sqrt(0.5)

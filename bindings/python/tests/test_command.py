@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import rigs
 
-import posse
+import posse_animation as posse
 
 Command = Callable[..., str]
 ARRAYS = "pos quat linvel angvel local_pos local_quat local_scale skin weights properties root rot6d local_rot6d root_motion".split()

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import rigs
 
-import posse
+import posse_animation as posse
 
 CONSOLE = Path(sysconfig.get_path("scripts")) / "posse"
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")
@@ -63,7 +63,7 @@ def test_parquet_is_built_in(tmp_path: Path, takes: list[Path]) -> None:
 
 def test_the_module_is_the_command() -> None:
     version = f"posse {posse.__version__}\n"
-    for command in ([CONSOLE], [sys.executable, "-m", "posse"]):
+    for command in ([CONSOLE], [sys.executable, "-m", "posse_animation"]):
         assert run(*command, "--version").stdout == version
         assert "Usage: posse" in run(*command, "bake", "--help").stdout
 

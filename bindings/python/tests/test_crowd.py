@@ -9,7 +9,7 @@ from typing import Any, Callable
 import numpy as np
 import pytest
 
-import posse
+import posse_animation as posse
 
 Command = Callable[..., str]
 TIMES = [0.0, 0.15, 0.4, 1.3]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import rigs
 
-import posse
+import posse_animation as posse
 
 
 def test_clips_have_the_facts_of_their_files(slide: Path, worm: Path) -> None:

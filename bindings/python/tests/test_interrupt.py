@@ -13,7 +13,7 @@ import rigs
 BEGIN = """
 import os, signal, sys, threading, time
 import numpy as np
-import posse
+import posse_animation as posse
 
 path = sys.argv[1]
 library = posse.Library(path)

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 import rigs
 
-import posse
+import posse_animation as posse
 
 # Prints the bytes by which the memory of the process grows for a library, and what the library tells.
 MEASURE = """
 import os, pathlib, sys
-import posse
+import posse_animation as posse
 
 def resident():
     return int(pathlib.Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -10,7 +10,7 @@ import packed_files
 import pytest
 import rigs
 
-import posse
+import posse_animation as posse
 
 HALF = np.sqrt(0.5)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import posse
+import posse_animation as posse
 
 TIMES = [0.0, 0.1, 0.2]
 

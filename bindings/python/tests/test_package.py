@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-import posse
+import posse_animation as posse
 
 FOLDER = Path(__file__).parent.parent
-# The types of `posse._request` that list words.
+# The types of `posse_animation._request` that list words.
 LITERALS = ("ArrayName", "Quaternions", "UpAxis", "Wrap")
 
 
@@ -40,7 +40,7 @@ def test_everything_public_is_documented() -> None:
         item = getattr(posse, name)
         if not inspect.isclass(item):
             continue
-        assert item.__module__ == "posse", name
+        assert item.__module__ == "posse_animation", name
         assert item.__doc__, name
         for member, value in vars(item).items():
             if not member.startswith("_") and (callable(value) or isinstance(value, property)):
@@ -51,12 +51,12 @@ def test_everything_public_is_documented() -> None:
 
 
 def test_the_version_is_that_of_the_crate() -> None:
-    assert posse.__version__ == metadata.version("posse")
-    assert metadata.requires("posse") == ["numpy>=1.21"]
+    assert posse.__version__ == metadata.version("posse-animation")
+    assert metadata.requires("posse-animation") == ["numpy>=1.21"]
 
 
 def test_types_are_installed() -> None:
-    files = [Path(str(file)).name for file in metadata.files("posse") or []]
+    files = [Path(str(file)).name for file in metadata.files("posse-animation") or []]
     assert "py.typed" in files and "_posse.pyi" in files
 
 
@@ -81,14 +81,14 @@ def test_examples_pass_pyright(tmp_path: Path) -> None:
 
 def test_the_package_passes_a_strict_type_check(tmp_path: Path) -> None:
     pytest.importorskip("mypy", reason="mypy is not installed")
-    run(sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path, "-p", "posse")
+    run(sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path, "-p", "posse_animation")
     # The stub of the native module has its functions with their arguments.
-    # stubtest takes a `Literal` of several words for a `Union`, which it is not when the package runs.
+    # stubtest takes a `Literal` of several words for a `Union`, which it is not when the package runs. Two names are
+    # types of PyTorch, which the package imports when it needs them.
     literals = tmp_path / "literals"
-    # Types of PyTorch, which the package imports when it needs them.
-    of_torch = ["posse._packed.torch", "posse._windows.Dataset"]
-    literals.write_text("\n".join([*(f"posse._request.{name}" for name in LITERALS), "posse._library.OnError", *of_torch]))
-    arguments = ["posse", "--allowlist", literals, "--ignore-unused-allowlist"]
+    words = [*(f"_request.{name}" for name in LITERALS), "_library.OnError", "_packed.torch", "_windows.Dataset"]
+    literals.write_text("\n".join(f"posse_animation.{name}" for name in words))
+    arguments = ["posse_animation", "--allowlist", literals, "--ignore-unused-allowlist"]
     run(sys.executable, "-m", "mypy.stubtest", *arguments, MYPY_CACHE_DIR=str(tmp_path))
 
 
@@ -96,7 +96,7 @@ def test_the_package_passes_a_strict_type_check(tmp_path: Path) -> None:
 def test_words_are_checked_by_their_types(tmp_path: Path, option: str) -> None:
     pytest.importorskip("mypy", reason="mypy is not installed")
     script = tmp_path / "script.py"
-    script.write_text(f'import posse\n\nposse.Library("walk.bvh").bake(0, {option})\n')
+    script.write_text(f'import posse_animation as posse\n\nposse.Library("walk.bvh").bake(0, {option})\n')
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path, script]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=300)
     assert done.returncode == 1 and "incompatible type" in done.stdout, done.stdout + done.stderr

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import rigs
 
-import posse
+import posse_animation as posse
 
 Command = Callable[..., str]
 ARRAYS: list[posse.ArrayName] = [

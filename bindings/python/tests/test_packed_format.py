@@ -16,7 +16,7 @@ import packed_files
 import pytest
 import rigs
 
-import posse
+import posse_animation as posse
 
 
 @pytest.fixture

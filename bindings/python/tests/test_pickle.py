@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import rigs
 
-import posse
+import posse_animation as posse
 
 TIMES = np.linspace(0, 1.2, 7)
 
@@ -68,7 +68,7 @@ def test_options_are_kept(tmp_path: Path, slide: Path) -> None:
     assert isinstance(again.failed[str(tmp_path / "missing.bvh")], FileNotFoundError)
 
 
-@pytest.mark.filterwarnings("ignore::posse.RetargetWarning")
+@pytest.mark.filterwarnings("ignore::posse_animation.RetargetWarning")
 def test_what_was_done_with_clips_is_done_again(tmp_path: Path) -> None:
     human = rigs.human(tmp_path / "human.bvh")
     rig = rigs.human(tmp_path / "rig.bvh", rigs.BIOVISION, unit=100.0, frames=1)

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import rigs
 
-import posse
-from posse._retarget import JointPair
+import posse_animation as posse
+from posse_animation._retarget import JointPair
 
 Command = Callable[..., str]
 TIMES = np.arange(0.0, 0.6, 0.05)
@@ -88,7 +88,7 @@ CHOICES: list[tuple[dict[str, Any], list[str]]] = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore::posse.RetargetWarning")
+@pytest.mark.filterwarnings("ignore::posse_animation.RetargetWarning")
 @pytest.mark.parametrize(("choices", "options"), CHOICES, ids=lambda value: "-".join(value) or "default")
 @pytest.mark.parametrize("onto", ["demo", "rig.bvh"])
 def test_poses_and_report_are_those_of_the_command(
@@ -129,7 +129,7 @@ def rotations(library: posse.Library, **choices: Any) -> np.ndarray:
     return result.sample(0, TIMES, arrays=["quat"], joints=["pelvis", "thigh.L"]).quat
 
 
-@pytest.mark.filterwarnings("ignore::posse.RetargetWarning")
+@pytest.mark.filterwarnings("ignore::posse_animation.RetargetWarning")
 def test_the_name_of_a_clip_comes_before_a_file_and_before_seconds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,7 +178,7 @@ def test_a_pose_is_refused_as_by_the_command(human: Path, worm: Path, tmp_path: 
         library.retarget(onto=human, reference=tmp_path / "missing.glb")
 
 
-@pytest.mark.filterwarnings("ignore::posse.RetargetWarning")
+@pytest.mark.filterwarnings("ignore::posse_animation.RetargetWarning")
 def test_the_file_of_a_pose_holds_for_all_files(human: Path, tmp_path: Path) -> None:
     other = rigs.human(tmp_path / "other.bvh", frames=11, forward=0.1)
     pose = f"{rigs.human(tmp_path / 'pose.bvh', frames=5)}@0.1"
@@ -189,7 +189,7 @@ def test_the_file_of_a_pose_holds_for_all_files(human: Path, tmp_path: Path) -> 
         assert alone.sample(0, TIMES).quat.tobytes() == both.sample(index, TIMES).quat.tobytes()
 
 
-@pytest.mark.filterwarnings("ignore::posse.RetargetWarning")
+@pytest.mark.filterwarnings("ignore::posse_animation.RetargetWarning")
 @pytest.mark.parametrize("argument", ["reference", "target_pose"])
 def test_faults_of_the_file_of_a_pose_are_warned_of(human: Path, tmp_path: Path, argument: str) -> None:
     pose = rigs.human(tmp_path / "pose.bvh", frames=5)

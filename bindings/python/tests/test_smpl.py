@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import rigs
 
-import posse
+import posse_animation as posse
 
 FINGERS = [20, 22, 23, 20, 25, 26, 20, 28, 29, 20, 31, 32, 20, 34, 35]
 BODY = [-1, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9, 12, 13, 14, 16, 17, 18, 19]

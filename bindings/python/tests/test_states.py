@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import rigs
 
-import posse
+import posse_animation as posse
 
 
 def draw(library: posse.Library, rows: int) -> tuple[np.ndarray, np.ndarray]:

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import posse
-from posse._request import Request
+import posse_animation as posse
+from posse_animation._request import Request
 
 
 def rows(library: posse.Library, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -31,7 +31,7 @@ def test_numbers_do_not_depend_on_threads(library: posse.Library) -> None:
 
 
 def test_threads_are_the_cores_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    from posse import _posse
+    from posse_animation import _posse
 
     monkeypatch.delenv("SLURM_CPUS_PER_TASK", raising=False)
     cores = _posse.available_cores()

@@ -17,7 +17,7 @@ import pytest
 import rigs
 import test_smpl
 
-import posse
+import posse_animation as posse
 
 Command = Callable[..., str]
 EXAMPLES = Path(__file__).parent.parent / "examples"

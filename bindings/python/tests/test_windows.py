@@ -12,8 +12,8 @@ import numpy as np
 import packed_files
 import pytest
 
-import posse
-from posse import _windows
+import posse_animation as posse
+from posse_animation import _windows
 
 # The clips have 2 and 8 frames per second.
 pytestmark = pytest.mark.filterwarnings("ignore:.* frames per second, so that windows:UserWarning")

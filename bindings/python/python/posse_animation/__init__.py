@@ -1,6 +1,7 @@
 """Animation clips as NumPy arrays: glTF, FBX and BVH files, sampled in bulk.
 
->>> import numpy as np, posse                                           # doctest: +SKIP
+>>> import numpy as np                                                  # doctest: +SKIP
+>>> import posse_animation as posse                                     # doctest: +SKIP
 >>> library = posse.Library("Fox.glb", "walk.bvh")                      # doctest: +SKIP
 >>> poses = library.sample("Walk", times=np.arange(0, 0.7, 1 / 60))     # doctest: +SKIP
 >>> poses.pos.shape                                                     # doctest: +SKIP
