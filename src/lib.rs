@@ -16,15 +16,16 @@
 //! * [`GpuCrowd`], [`CpuCrowd`]: a crowd that an engine poses frame after frame.
 //! * [`bake`]: arrays of clips at many times, in `f32`, for training data and files.
 //! * [`contract`]: error bounds of an engine, and its errors.
+//! * [`kernels`]: crowds packed for the GPU engine's kernels on a device of the caller.
 //! * [`quality`]: contacts of feet, measures of what looks wrong in a clip, and feet that are held.
 //! * `measure`: times of an engine. The module does not exist on `wasm32`, because it blocks threads.
 //! * [`Player`]: one play of a clip, stepped frame by frame, for callers without a crowd clock.
 //! * [`demo`]: a human and other rigs, made in code.
 //!
 //! Each layer imports only layers to its right:
-//! `lib -> quality -> {bake, export, measure, player} -> {contract, gpu, cpu, compress, retarget} -> transition ->
-//! {reference, pack, import} -> {demo, evaluator} -> model -> {error, half}`. ARCHITECTURE.md leads from a question to
-//! a file and gives the reasons for the design; docs/library.md describes each part.
+//! `lib -> quality -> {bake, export, measure, player} -> {contract, gpu, cpu, compress, retarget} -> {kernels,
+//! transition} -> {reference, pack, import} -> {demo, evaluator} -> model -> {error, half}`. ARCHITECTURE.md leads from a
+//! question to a file and gives the reasons for the design; docs/library.md describes each part.
 //!
 //! # Features
 //!
@@ -101,6 +102,7 @@ pub mod export;
 mod gpu;
 mod half;
 pub mod import;
+pub mod kernels;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod measure;
 mod model;

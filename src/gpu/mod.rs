@@ -24,7 +24,6 @@ mod goals;
 mod interpolators;
 mod kernels;
 mod library;
-mod plan;
 mod readback;
 mod scopes;
 mod shader;

@@ -77,7 +77,6 @@ impl PackedCrowd {
     ///
     /// # Errors
     /// Those of [`by_keys`](Self::by_keys).
-    #[cfg(feature = "gpu")]
     pub fn with_room(packed: &PackedLibrary, crowd: &Crowd, room: Room) -> Result<Self, Error> {
         Self::in_order(packed, crowd, room, |_| ())
     }
