@@ -29,8 +29,8 @@
 //!
 //! # Features
 //!
-//! * `gpu` (default): the items with `Gpu` in their names, [`AdapterDescription`], [`AdapterKind`], [`Shortfall`],
-//!   `measure::gpu` and the re-export of `wgpu`.
+//! * `gpu` (default): the items with `Gpu` in their names, [`AdapterDescription`], [`AdapterKind`], [`KernelText`],
+//!   [`Shortfall`], `measure::gpu` and the re-export of `wgpu`.
 //! * `fbx`: [`import::fbx`] reads files. It compiles C.
 //! * `gltf`: `import::gltf::from_document` and the re-export of the crate `gltf`.
 //!
@@ -128,7 +128,7 @@ pub use wgpu;
 #[doc(inline)]
 pub use self::gpu::{
     AdapterDescription, AdapterKind, DeviceAndQueue, GpuBatch, GpuContext, GpuCrowd, GpuEngine, GpuEvents, GpuLibrary,
-    Shortfall,
+    KernelText, Shortfall,
 };
 
 // `inline` lists the items with their summaries.
@@ -174,9 +174,9 @@ pub mod low_level {
     // `posse bake`, which writes GLB files frame by frame.
     pub use crate::export::gltf::animation::FrameAnimation;
     pub use crate::export::unique_names::UniqueNames;
-    // Measurements by the command, the page and benches; the list of `posse adapters`; the kernels of `benches/isa`.
+    // Measurements by the command, the page and benches; the list of `posse adapters`.
     #[cfg(feature = "gpu")]
-    pub use crate::gpu::{Bandwidth, KernelText, Stopwatch, kernel_limits};
+    pub use crate::gpu::{Bandwidth, Stopwatch, kernel_limits};
     // posse-render, whose records are declared as those of this crate; `posse eval`; tests of buffers.
     pub use crate::pack::{record, skin_format};
 

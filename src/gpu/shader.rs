@@ -15,7 +15,7 @@ use crate::gpu::shader_pruning::{Line, prune};
 use crate::gpu::{Scopes, fault_point, interpolators};
 use crate::kernels::plan::{GoalTurns, Plan, PoseKernel, SpanRoom};
 use crate::kernels::{DeviceCrowd, Pass, SIDE_WORKGROUP_SIZE, kernel_name};
-use crate::model::{EventList, Interpolator, Mixing, SkeletonId, SkinFormat};
+use crate::model::{Crowd, EventList, Interpolator, Mixing, SkeletonId, SkinFormat};
 use crate::pack::record::SkeletonRecord;
 use crate::pack::{Features, PackedLibrary};
 
@@ -271,7 +271,33 @@ impl KernelText {
         texts
     }
 
-    /// The kernel of a pass, which is not one of visible lists or events.
+    /// The kernels that crowds of the library need if they have neither goals nor transitions, each once: those that pose
+    /// instances of each skeleton by any mixing of up to [`Crowd::MAX_LAYERS`] layers, and those beside them.
+    pub fn of_library(packed: &PackedLibrary, skin_format: SkinFormat) -> Vec<Self> {
+        let most = Crowd::MAX_LAYERS as u32;
+        let mut kernels = Vec::new();
+        for skeleton in &packed.skeletons {
+            let format = if skeleton.record.skin_joint_count > 0 { skin_format } else { SkinFormat::Matrix };
+            for (mixing, most) in [(Mixing::None, 1), (Mixing::Blend, most), (Mixing::Any, most)] {
+                let plans = (1..=most).map(|layers| Plan::new(mixing, &skeleton.record, layers));
+                kernels.extend(plans.map(|plan| (Pass::Pose, plan.with_skin_format(format).kernel)));
+            }
+        }
+        if let Some(&(_, any)) = kernels.first() {
+            kernels.extend([Pass::Drive, Pass::Play].map(|pass| (pass, any)));
+            kernels.extend(packed.features.roots.then_some((Pass::RootMotion, any)));
+        }
+        let mut texts: Vec<Self> = Vec::new();
+        for (pass, pose) in kernels {
+            let name = kernel_name(packed.features, pass, &pose);
+            if texts.iter().all(|text| text.name != name) {
+                texts.push(Self::of_pass(packed, pass, &pose));
+            }
+        }
+        texts
+    }
+
+    /// The kernel of a pass.
     fn of_pass(packed: &PackedLibrary, pass: Pass, pose: &PoseKernel) -> Self {
         let composed = match pass {
             Pass::Drive => Composed::drive(),

@@ -13,6 +13,9 @@ use crate::model::{Crowd, Outputs, SkeletonId, Step, Ticks};
 use crate::pack::record::{Frame, NONE};
 use crate::pack::{CrowdOptions, Features, OutputLayout, PackedCrowd, PackedLibrary, parameter_count};
 
+/// The bytes that the buffer of words must have behind its contents: kernels load up to 12 bytes beyond a key.
+pub const WORDS_PADDING: usize = 16;
+
 /// A crowd packed for the kernels of the GPU engine, on a device that this library does not know: the contents and
 /// sizes of its buffers, and the dispatches of a frame.
 ///
