@@ -157,9 +157,7 @@ impl<'a> BatchPlan<'a> {
             Buffer::Model if !self.needs_model => Formula::default(),
             Buffer::Model => Formula::new(matrix, &[Count::Instances, Count::Joints]),
             Buffer::Skin if self.layout.skin == 0 => Formula::default(),
-            Buffer::Skin => {
-                Formula::new(4 * self.layout.skin_format.words(), &[Count::Instances, Count::SkinJoints])
-            }
+            Buffer::Skin => Formula::new(4 * self.layout.skin_format.words(), &[Count::Instances, Count::SkinJoints]),
             Buffer::Numbers if self.layout.values == 0 => Formula::default(),
             Buffer::Numbers => Formula::new(size_of::<f32>(), &[Count::Instances, Count::Values]),
             Buffer::RootMotion if self.layout.root_motion == 0 => Formula::default(),

@@ -185,8 +185,14 @@ mod tests {
     fn formulas_compute_what_they_print() {
         let counts = Counts { instances: 10, layers: 3, goals: 2, ..Counts::default() };
         let bytes = Formula::new(4, &[]).plus(8, &[Count::Instances]).plus(20, &[Count::Instances, Count::Goals]);
-        assert_eq!((bytes.to_string().as_str(), bytes.bytes(&counts)), ("4 + 8 * instances + 20 * instances * goals", 484));
-        assert_eq!((Formula::new(0, &[Count::Joints]).to_string().as_str(), Formula::default().bytes(&counts)), ("0", 0));
+        assert_eq!(
+            (bytes.to_string().as_str(), bytes.bytes(&counts)),
+            ("4 + 8 * instances + 20 * instances * goals", 484)
+        );
+        assert_eq!(
+            (Formula::new(0, &[Count::Joints]).to_string().as_str(), Formula::default().bytes(&counts)),
+            ("0", 0)
+        );
         let groups = Groups::new(&[Count::Instances, Count::Layers], 64);
         assert_eq!((groups.to_string().as_str(), groups.count(&counts)), ("ceil(instances * layers / 64)", 1));
         assert_eq!(groups.count(&Counts { instances: 22, ..counts }), 2);

@@ -68,9 +68,7 @@ pub unsafe extern "C" fn posse_packed_get_instances(
     capacity: usize,
 ) -> Status {
     // SAFETY: the pointers are arguments of this call.
-    unsafe {
-        entry(|caller| caller.write("instances", &self::packed(packed)?.instances(batch)?, instances, capacity))
-    }
+    unsafe { entry(|caller| caller.write("instances", &self::packed(packed)?.instances(batch)?, instances, capacity)) }
 }
 
 /// Writes a dispatch of a batch. A frame has them in order, each after the writes of the one before it.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use posse::kernels::{Buffer, Count, DeviceBatch, DeviceLimits, WORDS_PADDING};
 use posse::low_level::record::{Record, SHARED};
-use posse::{Crowd, Error, KernelText, Library};
+use posse::{Crowd, Error, Joint, KernelText, Library};
 use serde_json::{Map, Value, json};
 
 use crate::kernels::translate::{Language, ParsedKernel};
@@ -34,7 +34,9 @@ impl Manifest {
     pub fn new(file: &str, library: &Library, limits: DeviceLimits) -> Self {
         let skeleton = |id| {
             let skeleton = library.skeleton(id);
-            let joints: Vec<String> = (0..skeleton.joints().len()).map(|joint| skeleton.joint_name(joint)).collect();
+            let joint =
+                |(index, joint): (usize, &Joint)| json!({ "name": skeleton.joint_name(index), "parent": joint.parent });
+            let joints: Vec<Value> = skeleton.joints().iter().enumerate().map(joint).collect();
             let skins: Vec<_> = library.skins_of(id).map(|(_, skin)| json!({ "joints": skin.joints })).collect();
             json!({ "name": skeleton.name(), "joints": joints, "skins": skins })
         };
@@ -121,8 +123,7 @@ impl Manifest {
             })
         });
         let buffers = batch.buffers.iter().zip(files).map(|(found, file)| {
-            let described =
-                json!({ "bytes": found.bytes, "formula": found.formula.to_string(), "file": file });
+            let described = json!({ "bytes": found.bytes, "formula": found.formula.to_string(), "file": file });
             (found.buffer.name().to_owned(), described)
         });
         let counts: Map<String, Value> =

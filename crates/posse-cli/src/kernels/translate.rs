@@ -123,7 +123,9 @@ impl<'a> ParsedKernel<'a> {
         match (&found.name, &found.inner) {
             (Some(name), _) => name.clone(),
             (None, naga::TypeInner::Scalar(scalar)) => scalar_name(*scalar),
-            (None, naga::TypeInner::Vector { size, scalar }) => format!("vec{}<{}>", *size as u32, scalar_name(*scalar)),
+            (None, naga::TypeInner::Vector { size, scalar }) => {
+                format!("vec{}<{}>", *size as u32, scalar_name(*scalar))
+            }
             (None, naga::TypeInner::Array { base, size, .. }) => match size {
                 naga::ArraySize::Constant(count) => format!("array<{}, {count}>", self.type_name(*base)),
                 _ => format!("array<{}>", self.type_name(*base)),
@@ -151,11 +153,7 @@ impl<'a> ParsedKernel<'a> {
     fn to_spirv(&self) -> Result<Translated, Error> {
         let places = self.module.global_variables.iter().filter_map(|(_, global)| global.binding);
         let place = |place: naga::ResourceBinding| {
-            let to = spv::BindingInfo {
-                descriptor_set: place.group,
-                binding: place.binding,
-                binding_array_size: None,
-            };
+            let to = spv::BindingInfo { descriptor_set: place.group, binding: place.binding, binding_array_size: None };
             (place, to)
         };
         let options = spv::Options {
