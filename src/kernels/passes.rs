@@ -322,3 +322,28 @@ const EVENTS: [Binding; 7] = [
     write("list", Buffer::Events),
     read("drives", Buffer::Drives),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_has_the_bindings() {
+        let page = include_str!("../../docs/kernels.md");
+        for pass in [Pass::Drive, Pass::Play, Pass::Goals, Pass::Pose, Pass::RootMotion] {
+            let bindings = pass.bindings().iter().enumerate();
+            let bindings = bindings.map(|(at, binding)| {
+                format!("{at} {} ({})", binding.buffer.name(), binding.access.name())
+            });
+            let row = format!("| `{}` | {} |", pass.entry_point(), bindings.collect::<Vec<_>>().join(", "));
+            assert!(page.lines().any(|line| line == row), "docs/kernels.md has no line {row}");
+        }
+    }
+
+    #[test]
+    fn buffers_are_numbered_as_the_list_has_them() {
+        for (number, buffer) in (0..).zip(Buffer::ALL) {
+            assert_eq!(buffer as u32, number, "{}", buffer.name());
+        }
+    }
+}
