@@ -35,7 +35,7 @@ impl Count {
         (Self::Parameters, "parameters"),
         (Self::Joints, "joints"),
         (Self::SkinJoints, "skin_joints"),
-        (Self::Values, "values"),
+        (Self::Values, "value_count"),
         (Self::Transitions, "transitions"),
         (Self::DisplacementWords, "displacement_words"),
     ];

@@ -332,9 +332,8 @@ mod tests {
         let page = include_str!("../../docs/kernels.md");
         for pass in [Pass::Drive, Pass::Play, Pass::Goals, Pass::Pose, Pass::RootMotion] {
             let bindings = pass.bindings().iter().enumerate();
-            let bindings = bindings.map(|(at, binding)| {
-                format!("{at} {} ({})", binding.buffer.name(), binding.access.name())
-            });
+            let bindings =
+                bindings.map(|(at, binding)| format!("{at} {} ({})", binding.buffer.name(), binding.access.name()));
             let row = format!("| `{}` | {} |", pass.entry_point(), bindings.collect::<Vec<_>>().join(", "));
             assert!(page.lines().any(|line| line == row), "docs/kernels.md has no line {row}");
         }

@@ -3,7 +3,7 @@
 use posse::kernels::{Binding, Buffer, DeviceBatch, DeviceCrowd, DeviceLimits, Pass, WORDS_PADDING};
 use posse::{Crowd, CrowdOptions, Library, Outputs, PackedLibrary};
 
-use crate::error::{Error, Outcome};
+use crate::error::Outcome;
 use crate::numbers::{item, number};
 use crate::types::{self, PackOptions, PackedBatch, PackedBuffer, PackedDispatch};
 
@@ -12,6 +12,9 @@ pub struct Packed {
     library: PackedLibrary,
     crowd: DeviceCrowd,
 }
+
+/// The buffers that C has numbers of.
+const BUFFERS: usize = types::Buffer::RootMotion as usize + 1;
 
 // What the header says.
 const _: () = {
@@ -37,7 +40,7 @@ impl Packed {
     }
 
     /// The number of batches.
-    pub fn len(&self) -> u32 {
+    pub fn batch_count(&self) -> u32 {
         number(self.crowd.batches.len())
     }
 
@@ -88,16 +91,15 @@ impl Packed {
 
     /// The contents of a buffer, and its size. The buffers of the library are those of every batch.
     pub fn contents(&self, batch: u32, buffer: u32) -> Outcome<(&[u8], u64)> {
-        let all = Buffer::ALL.into_iter().take(types::Buffer::RootMotion as usize + 1).collect::<Vec<_>>();
-        let sized = |contents: &'_ [u8], padding: usize| (contents.len() + padding).max(16) as u64;
-        match all.get(buffer as usize) {
-            Some(Buffer::Words) => Ok((self.library.words(), sized(self.library.words(), WORDS_PADDING))),
-            Some(Buffer::Values) => Ok((self.library.values(), sized(self.library.values(), 0))),
-            Some(&buffer) => {
+        // A binding must not be empty.
+        let padded = |contents: &[u8], padding: usize| (contents.len() + padding).max(16) as u64;
+        match item("buffer", Buffer::ALL.iter().take(BUFFERS), buffer)? {
+            Buffer::Words => Ok((self.library.words(), padded(self.library.words(), WORDS_PADDING))),
+            Buffer::Values => Ok((self.library.values(), padded(self.library.values(), 0))),
+            &buffer => {
                 let found = self.batch(batch)?.buffer(buffer);
-                Ok(found.map_or((&[], 0), |found| (found.contents.as_slice(), found.bytes)))
+                Ok(found.map_or((&[][..], 0), |found| (found.contents.as_slice(), found.bytes)))
             }
-            None => Err(Error::index("buffer", buffer, all.len())),
         }
     }
 }

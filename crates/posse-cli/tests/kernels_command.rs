@@ -61,7 +61,13 @@ fn the_manifest_has_the_bindings_of_the_engine_and_the_languages() {
             .iter()
             .map(|binding| {
                 let number = |name: &str| binding[name].as_u64().unwrap();
-                (number("group"), number("binding"), text(&binding["name"]), text(&binding["buffer"]), text(&binding["access"]))
+                (
+                    number("group"),
+                    number("binding"),
+                    text(&binding["name"]),
+                    text(&binding["buffer"]),
+                    text(&binding["access"]),
+                )
             })
             .collect();
         let bound = (0..).zip(pass.bindings());
@@ -180,7 +186,10 @@ fn a_crowd_dispatches_kernels_that_are_there() {
     for dispatch in list(&manifest["batches"][0]["dispatches"]) {
         assert!(names.contains(&text(&dispatch["kernel"])), "{dispatch}");
     }
-    assert!(names.iter().any(|name| name.starts_with("pose_any_") && name.contains("_half_transitions_f")), "{names:?}");
+    assert!(
+        names.iter().any(|name| name.starts_with("pose_any_") && name.contains("_half_transitions_f")),
+        "{names:?}"
+    );
     let sorted = names.iter().collect::<std::collections::BTreeSet<_>>();
     assert_eq!(sorted.len(), names.len(), "a kernel is there once");
 }

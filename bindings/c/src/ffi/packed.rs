@@ -33,7 +33,7 @@ pub unsafe extern "C" fn posse_packed_create(
             caller.write_one("batch_count", 0, batch_count)?;
             caller.write_result("packed", without_provenance_mut(0), packed, || {
                 let made = Arc::new(crowd.pack(&options)?);
-                caller.write_one("batch_count", made.len(), batch_count)?;
+                caller.write_one("batch_count", made.batch_count(), batch_count)?;
                 Ok(without_provenance_mut(registry::add(Object::Packed(made))?))
             })
         })
