@@ -10,7 +10,7 @@ use crate::gpu::adapter::is_hardware;
 use crate::gpu::batch::OutputBuffers;
 use crate::gpu::drive::{Drivers, Parameters};
 use crate::gpu::goals::{GoalBuffers, Goals};
-use crate::gpu::kernels::{Dispatch, SideKernel, VisibleKernels, bind_group, device_limits};
+use crate::gpu::kernels::{Dispatch, SideKernel, SidePass, VisibleKernels, bind_group, device_limits};
 use crate::gpu::transitions::TransitionRoom;
 use crate::gpu::visible::VisibleList;
 use crate::gpu::{DeviceAndQueue, GpuBatch, GpuLibrary, create_buffer, filled_buffer};
@@ -122,12 +122,7 @@ impl BatchBuilder<'_> {
         let visible = visible.map(|(kernels, due)| VisibleList::new(library, kernels, frame, &record, due, count));
         let transitions = self.transitions(plan, &instances, lists.as_ref())?;
         let parameters = packed.reads_parameters.then(|| self.parameters(&instances));
-        let drivers = shared.drive.zip(parameters.as_ref()).map(|(kernel, parameters)| {
-            let batch = plan.drive_batch(instances.len(), limits);
-            let drivers = Drivers::new(gpu, plan.drives(crowd, &instances), &batch);
-            let pass = drivers.pass(library, kernel, Some(parameters), &layers, frame);
-            (drivers, pass)
-        });
+        let drivers = self.drivers(shared, limits, &instances, parameters.as_ref(), &layers);
         let played = [&library.words, &library.values, frame, &record, &layers];
         let play = shared.play.pass(device, &played, groups(Pass::Play));
         let goals = shared.goals.zip(lists.as_ref()).map(|(kernel, lists)| {
@@ -165,6 +160,22 @@ impl BatchBuilder<'_> {
             transitions,
             lists,
         })
+    }
+
+    /// The drivers of some instances, if they have any, with the pass that drives their layers.
+    fn drivers(
+        &self,
+        shared: &SharedParts,
+        limits: &DeviceLimits,
+        instances: &Range<usize>,
+        parameters: Option<&Parameters>,
+        layers: &wgpu::Buffer,
+    ) -> Option<(Drivers, SidePass)> {
+        let (kernel, parameters) = shared.drive.zip(parameters)?;
+        let batch = shared.plan.drive_batch(instances.len(), limits);
+        let drivers = Drivers::new(self.gpu(), shared.plan.drives(self.crowd, instances), &batch);
+        let pass = drivers.pass(self.library, kernel, Some(parameters), layers, self.frame);
+        Some((drivers, pass))
     }
 
     /// The lists of some instances, if their kernels read any.

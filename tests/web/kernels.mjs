@@ -16,8 +16,8 @@ import { LONGEST, withPage } from "./browser.mjs";
 const HERE = dirname(fileURLToPath(import.meta.url));
 const COLLECTED = resolve(HERE, "../../../shared/gltf");
 const BIN = process.env.POSSE_BIN;
-/// Seconds of the crowd clock, one frame each.
-const TIMES = [0, 0.3, 1.7, 3600.5];
+/// Seconds of the crowd clock, one frame each, in whole ticks.
+const TIMES = [0, 0.25, 1.75, 3600.5];
 /// The contract: a joint of the GPU is within this number, times the levels of the skeleton, times its size.
 const BOUND = 2e-6;
 /// A software renderer compiles kernels for minutes on a busy machine.
