@@ -25,6 +25,7 @@
 //! | goals of inverse kinematics | [`ik`] |
 //! | what happens in a step | [`events`], [`root_motion`] |
 //! | pose crowds | [`gpu`], [`cpu`], [`packed`] |
+//! | pose crowds by the GPU engine's kernels on a device of the caller | [`kernels`] |
 //! | one play of a clip, frame by frame, without the clock of a crowd | [`playback`] |
 //! | arrays of clips at many times, for training data and files | [`bake`] |
 //! | contacts of feet, what looks wrong in a clip, feet that are held | [`quality`] |
@@ -33,8 +34,9 @@
 //! | a human and other rigs, made in code | [`demo`] |
 //!
 //! Each layer imports only layers to its right:
-//! `lib -> quality -> {bake, export, measure, player} -> {contract, gpu, cpu, compress, retarget} -> transition ->
-//! {reference, pack, import} -> {demo, evaluator} -> model -> {error, half} -> refusal`. ARCHITECTURE.md leads from a
+//! `lib -> quality -> {bake, export, measure, player} -> {contract, gpu, cpu, compress, retarget} -> {kernels,
+//! transition} -> {reference, pack, import} -> {demo, evaluator} -> model -> {error, half} -> refusal`. ARCHITECTURE.md
+//! leads from a
 //! question to a file and gives the reasons for the design; docs/library.md describes each part.
 //!
 //! # Features
@@ -114,6 +116,7 @@ pub mod export;
 pub mod gpu;
 mod half;
 pub mod import;
+pub mod kernels;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod measure;
 mod model;
@@ -236,9 +239,9 @@ pub mod low_level {
     // `posse bake`, which writes GLB files frame by frame.
     pub use crate::export::gltf::animation::FrameAnimation;
     pub use crate::export::unique_names::UniqueNames;
-    // Measurements by the command, the page and benches; the list of `posse adapters`; the kernels of `benches/isa`.
+    // Measurements by the command, the page and benches; the list of `posse adapters`.
     #[cfg(feature = "gpu")]
-    pub use crate::gpu::{bandwidth::Bandwidth, kernels::kernel_limits, shader::KernelText, stopwatch::Stopwatch};
+    pub use crate::gpu::{bandwidth::Bandwidth, kernels::kernel_limits, stopwatch::Stopwatch};
     // posse-render, whose records are declared as the records of this crate; `posse eval`; tests of buffers.
     pub use crate::pack::{record, skin_format};
 

@@ -10,17 +10,14 @@ use crate::gpu::adapter::is_hardware;
 use crate::gpu::batch::OutputBuffers;
 use crate::gpu::drive::{BatchParameters, Drivers};
 use crate::gpu::goals::{GoalBuffers, Goals};
-use crate::gpu::kernels::{Dispatch, SideKernel, VisibleKernels, bind_group};
-use crate::gpu::plan::{GoalTurns, Plan};
-use crate::gpu::shader::{
-    DRIVE_WORKGROUP_SIZE, PLAY_WORKGROUP_SIZE, RESOLVE_GOALS_WORKGROUP_SIZE, ROOT_MOTION_WORKGROUP_SIZE,
-};
+use crate::gpu::kernels::{Dispatch, SideKernel, SidePass, VisibleKernels, bind_group, device_limits};
 use crate::gpu::transitions::TransitionCapacity;
 use crate::gpu::visible::VisibleList;
-use crate::gpu::{DeviceAndQueue, GpuBatch, GpuLibrary, create_buffer, filled_buffer, largest_binding};
-use crate::model::{Outputs, ParameterValues, SkinFormat, Ticks};
-use crate::pack::record::{BatchRecord, GoalRecord, LayerRecord, NONE, OUTPUT_LOCAL, SkeletonRecord};
-use crate::pack::{CrowdOptions, OutputLayout, PackedBatch, PackedCrowd};
+use crate::gpu::{DeviceAndQueue, GpuBatch, GpuLibrary, create_buffer, filled_buffer};
+use crate::kernels::{BatchPlan, Buffer, Counts, DeviceLimits, Pass};
+use crate::model::{Outputs, ParameterValues, Ticks};
+use crate::pack::record::NONE;
+use crate::pack::{CrowdOptions, PackedBatch, PackedCrowd};
 
 /// The crowd whose batches are created.
 pub(super) struct BatchBuilder<'a> {
@@ -35,10 +32,9 @@ pub(super) struct BatchBuilder<'a> {
     pub options: CrowdOptions,
 }
 
-/// The parts that the GPU batches of one packed batch share: its kernels and its layout.
+/// The parts that the GPU batches of one packed batch share: its kernels and its plan.
 pub(super) struct SharedParts<'a> {
-    packed: &'a PackedBatch,
-    plan: Plan,
+    plan: BatchPlan<'a>,
     pipeline: wgpu::ComputePipeline,
     /// The kernels of visible lists, if the crowd has lists.
     visible: Option<&'a VisibleKernels>,
@@ -50,16 +46,6 @@ pub(super) struct SharedParts<'a> {
     drive: Option<&'a SideKernel>,
     /// The kernel that reads the parameters of goals, if there are any.
     goals: Option<&'a SideKernel>,
-    /// The most transitions at the same time.
-    transitions: usize,
-    /// The numbers per instance that were requested.
-    layout: OutputLayout,
-    /// Numbers per instance in the buffer of local transforms. Goals of some skeletons need the buffer, even if the
-    /// output was not requested.
-    local_stride: usize,
-    /// Numbers per instance in the buffer of model matrices. Kernels without joint matrices in workgroup memory need
-    /// the buffer, even if the output was not requested.
-    model_stride: usize,
 }
 
 /// The buffers that the kernel writes. A buffer that was not requested exists, because it is bound, but stays unused.
@@ -72,7 +58,7 @@ struct BoundOutputs {
 }
 
 impl<'a> SharedParts<'a> {
-    /// The parts of a packed batch. Missing kernels are compiled.
+    /// The parts of a packed batch, with room for parameters. Missing kernels are compiled.
     ///
     /// # Errors
     /// [`Error::Limit`] if a software renderer would not end the walks of the goals. [`Error::Shader`] and
@@ -82,58 +68,20 @@ impl<'a> SharedParts<'a> {
         packed: &'a PackedBatch,
         outputs: Outputs,
         options: CrowdOptions,
+        parameter_count: usize,
     ) -> Result<Self, Error> {
-        let packed_skeleton = &library.packed.skeletons[packed.skeleton.index()];
-        let skeleton = &packed_skeleton.record;
-        let layout = OutputLayout::new(skeleton, outputs);
-        // Without skin matrices, the format has no effect: use the kernel that exists already.
-        let skin_format = if layout.skin > 0 { layout.skin_format } else { SkinFormat::Matrix };
-        let plan = Plan::new(packed.mixing, skeleton, packed.layer_count as u32);
-        let beginning = packed.displaced.iter().filter(|&&displaced| displaced != NONE).count();
-        let transitions = options.transitions.min(packed.instances.len()).max(beginning);
-        let goal_turns = GoalTurns::new(packed, packed_skeleton);
+        let plan = BatchPlan::new(&library.packed, packed, outputs, options, parameter_count);
+        let kernel = &plan.plan.kernel;
         let on_hardware = is_hardware(&library.gpu().device.adapter_info());
-        goal_turns.check(on_hardware, packed.goal_count, packed_skeleton.reach.links.len())?;
-        let plan = plan.with_skin_format(skin_format).with_displacements(transitions > 0).with_goals(goal_turns);
-        let all = OutputLayout::new(skeleton, Outputs::ALL);
-        let model_stride = plan.kernel.workgroup.joint_capacity.map_or(all.model, |_| layout.model);
-        let local_stride = if goal_turns == GoalTurns::General { all.local } else { layout.local };
-        let pipeline = library.pose_pipeline(&plan.kernel).await?;
+        kernel.goals.check(on_hardware, packed.goal_count, plan.skeleton.reach.links.len())?;
+        let has = |pass: Pass| plan.passes().any(|found| found == pass);
+        let pipeline = library.pose_pipeline(kernel).await?;
         let visible = if options.visible { Some(library.visible_kernels().await?) } else { None };
-        let root_motion = if layout.root_motion > 0 { Some(library.root_motion_kernel().await?) } else { None };
+        let root_motion = if has(Pass::RootMotion) { Some(library.root_motion_kernel().await?) } else { None };
         let play = library.play_kernel().await?;
-        let drive = if packed.first_drive.is_some() { Some(library.drive_kernel().await?) } else { None };
-        let goals = if packed.goal_count > 0 { Some(library.goals_kernel().await?) } else { None };
-        Ok(Self {
-            packed,
-            plan,
-            pipeline,
-            visible,
-            root_motion,
-            play,
-            drive,
-            goals,
-            transitions,
-            layout,
-            local_stride,
-            model_stride,
-        })
-    }
-
-    /// The bytes of the lists of some instances: instances that are due, displacements, then goals.
-    fn list_bytes(&self, library: &GpuLibrary, instances: usize) -> u64 {
-        let before = TransitionCapacity::list_bytes(instances, self.transition_capacity(library, instances));
-        before.saturating_add(4 * Goals::list_words(instances, self.packed.goal_count) as u64)
-    }
-
-    /// The capacity for transitions of some instances, with the skeleton.
-    fn transition_capacity<'s>(
-        &self,
-        library: &'s GpuLibrary,
-        instances: usize,
-    ) -> Option<(usize, &'s SkeletonRecord)> {
-        let skeleton = &library.packed.skeletons[self.packed.skeleton.index()].record;
-        (self.transitions > 0).then(|| (self.transitions.min(instances), skeleton))
+        let drive = if has(Pass::Drive) { Some(library.drive_kernel().await?) } else { None };
+        let goals = if has(Pass::Goals) { Some(library.goals_kernel().await?) } else { None };
+        Ok(Self { plan, pipeline, visible, root_motion, play, drive, goals })
     }
 }
 
@@ -143,92 +91,50 @@ impl BatchBuilder<'_> {
     /// # Errors
     /// [`Error::Limit`] if the outputs of one instance are larger than a binding; [`Error::Device`] if memory is out.
     pub fn build(&self, shared: &SharedParts) -> Result<Vec<GpuBatch>, Error> {
-        let packed = shared.packed;
-        let most = self.most_instances(shared)?;
-        let starts = packed.instances.clone().step_by(most);
-        let range = |start: usize| start..packed.instances.end.min(start.saturating_add(most));
-        starts.map(|start| self.build_range(shared, range(start))).collect()
+        let limits = device_limits(self.gpu().device);
+        shared.plan.ranges(&limits)?.map(|instances| self.build_range(shared, &limits, instances)).collect()
     }
 
     fn gpu(&self) -> DeviceAndQueue<'_> {
         self.library.gpu()
     }
 
-    /// The most instances of a GPU batch: each buffer fits a binding, and each dispatch fits the limits of the device.
-    fn most_instances(&self, shared: &SharedParts) -> Result<usize, Error> {
-        let &SharedParts { packed, plan, layout, local_stride, model_stride, .. } = shared;
-        let device = self.gpu().device;
-        let strides = [local_stride, model_stride, layout.skin, layout.values, layout.root_motion];
-        let goal_bytes = packed.goal_count * size_of::<GoalRecord>();
-        let record_bytes = goal_bytes.max(packed.layer_count * size_of::<LayerRecord>());
-        let largest = strides.into_iter().map(|stride| 4 * stride).fold(record_bytes, usize::max) as u64;
-        let allowed = largest_binding(device);
-        if largest > allowed {
-            let what = format!("bytes of one instance of skeleton {} (request fewer outputs)", packed.skeleton.index());
-            return Err(Error::Limit { what, needed: largest, allowed });
-        }
-        let most_groups = u64::from(device.limits().max_compute_workgroups_per_dimension).pow(2);
-        let played_per_group = (PLAY_WORKGROUP_SIZE / packed.layer_count as u32).max(1);
-        let mut least_per_group = plan.instances_per_group.min(played_per_group);
-        if layout.root_motion > 0 {
-            least_per_group = least_per_group.min(ROOT_MOTION_WORKGROUP_SIZE);
-        }
-        if shared.drive.is_some() {
-            least_per_group = least_per_group.min(DRIVE_WORKGROUP_SIZE);
-        }
-        if packed.goal_count > 0 {
-            least_per_group = least_per_group.min((RESOLVE_GOALS_WORKGROUP_SIZE / packed.goal_count as u32).max(1));
-        }
-        let fits = |&count: &usize| shared.list_bytes(self.library, count) <= allowed;
-        // Half as many instances until their lists fit.
-        let mut halves =
-            std::iter::successors(Some(packed.instances.len()), |&count| (count > 1).then(|| count.div_ceil(2)));
-        let Some(listed) = halves.find(fits) else {
-            let needed = shared.list_bytes(self.library, 1);
-            let what = format!("bytes of a transition and of goals of skeleton {}", packed.skeleton.index());
-            return Err(Error::Limit { what, needed, allowed });
-        };
-        let most =
-            (allowed / largest).min(listed.max(1) as u64).min(most_groups.saturating_mul(least_per_group.into()));
-        Ok(usize::try_from(most).unwrap_or(usize::MAX))
-    }
-
     /// Creates the GPU batch of some instances of a packed batch.
-    fn build_range(&self, shared: &SharedParts, instances: Range<usize>) -> Result<GpuBatch, Error> {
+    fn build_range(
+        &self,
+        shared: &SharedParts,
+        limits: &DeviceLimits,
+        instances: Range<usize>,
+    ) -> Result<GpuBatch, Error> {
         let &Self { library, crowd, frame, .. } = self;
-        let &SharedParts { packed, plan, layout, .. } = shared;
+        let plan = &shared.plan;
+        let packed = plan.packed;
         let gpu = self.gpu();
         let device = gpu.device;
-        let count = instances.len() as u32;
-        let layers = self.layer_buffer(packed, &instances);
-        let capacity = shared.transition_capacity(library, instances.len());
-        let first_goal = (TransitionCapacity::list_bytes(instances.len(), capacity) / 4) as u32;
-        let record = BatchRecord { first_goal, ..batch_record(library, device, shared, count) };
+        let (count, counts) = (instances.len() as u32, plan.counts(instances.len()));
+        let groups = |pass: Pass| plan.groups(pass).count(&counts);
+        let layers = bytemuck::cast_slice(plan.layers(crowd, &instances));
+        let layers = filled_buffer(gpu, "posse layers", layers, Usages::STORAGE);
+        let record = plan.record(instances.len(), limits);
         let record = filled_buffer(gpu, "posse batch", bytemuck::bytes_of(&record), Usages::UNIFORM);
-        let lists = self.list_buffer(shared, instances.len());
+        let lists = self.list_buffer(shared, &counts);
         let visible = shared.visible.zip(lists.as_ref());
         let visible = visible.map(|(kernels, due)| VisibleList::new(library, kernels, frame, &record, due, count));
-        let transitions = self.transitions(shared, &instances, lists.as_ref())?;
+        let transitions = self.transitions(plan, &instances, lists.as_ref())?;
         let parameters = packed.reads_parameters.then(|| self.parameters(&instances));
-        let drivers = shared.drive.zip(parameters.as_ref()).map(|(kernel, parameters)| {
-            let drivers = self.drivers(packed, &instances, parameters);
-            let pass = drivers.pass(library, kernel, Some(parameters), &layers, frame);
-            (drivers, pass)
-        });
+        let drivers = self.drivers(shared, limits, &instances, parameters.as_ref(), &layers);
         let played = [&library.words, &library.values, frame, &record, &layers];
-        let play_groups = (count * packed.layer_count as u32).div_ceil(PLAY_WORKGROUP_SIZE);
-        let play = shared.play.pass(device, &played, play_groups);
+        let play = shared.play.pass(device, &played, groups(Pass::Play));
         let goals = shared.goals.zip(lists.as_ref()).map(|(kernel, lists)| {
-            let parameters = parameters.as_ref();
-            let first = packed.first_goal + (instances.start - packed.instances.start) * packed.goal_count;
-            let records = &crowd.goals[first..][..instances.len() * packed.goal_count];
-            Goals::new(library, kernel, records, packed.goal_count, &GoalBuffers { parameters, lists, first_goal })
+            let batch = plan.goal_batch(instances.len(), limits);
+            let buffers = GoalBuffers { parameters: parameters.as_ref(), lists };
+            Goals::new(library, kernel, plan.goals(crowd, &instances), &batch, &buffers)
         });
-        let bound_outputs = self.output_buffers(shared, count);
+        let bound_outputs = self.output_buffers(plan, &counts);
         let BoundOutputs { local, model, skin, values, root_motion } = &bound_outputs;
         let root_motion_pass = shared.root_motion.map(|kernel| {
             let bound = [&library.words, &library.values, &layers, frame, &record, root_motion];
-            kernel.pass(device, &bound, count.div_ceil(ROOT_MOTION_WORKGROUP_SIZE))
+            kernel.pass(device, &bound, groups(Pass::RootMotion))
         });
         // Without a visible list, transitions and goals, the kernel does not read lists: bind any buffer.
         let bound_lists = lists.as_ref().unwrap_or(&library.words);
@@ -237,13 +143,13 @@ impl BatchBuilder<'_> {
         Ok(GpuBatch {
             skeleton: packed.skeleton,
             instances: crowd.order[instances].to_vec(),
-            layout,
-            outputs: self.requested(shared, bound_outputs),
+            layout: plan.layout,
+            outputs: self.requested(plan, bound_outputs),
             visible,
             root_motion_pass,
             pipeline: shared.pipeline.clone(),
             bind_group,
-            dispatch: Dispatch::new(device, count.div_ceil(plan.instances_per_group)),
+            dispatch: Dispatch::new(device, groups(Pass::Pose)),
             layers,
             layer_count: packed.layer_count as u32,
             mixing: packed.mixing,
@@ -256,12 +162,28 @@ impl BatchBuilder<'_> {
         })
     }
 
+    /// The drivers of some instances, if they have any, with the pass that drives their layers.
+    fn drivers(
+        &self,
+        shared: &SharedParts,
+        limits: &DeviceLimits,
+        instances: &Range<usize>,
+        parameters: Option<&BatchParameters>,
+        layers: &wgpu::Buffer,
+    ) -> Option<(Drivers, SidePass)> {
+        let (kernel, parameters) = shared.drive.zip(parameters)?;
+        let batch = shared.plan.drive_batch(instances.len(), limits);
+        let drivers = Drivers::new(self.gpu(), shared.plan.drives(self.crowd, instances), &batch);
+        let pass = drivers.pass(self.library, kernel, Some(parameters), layers, self.frame);
+        Some((drivers, pass))
+    }
+
     /// The lists of some instances, if their kernels read any.
-    fn list_buffer(&self, shared: &SharedParts, instances: usize) -> Option<wgpu::Buffer> {
-        let has_lists = shared.transitions > 0 || shared.visible.is_some() || shared.goals.is_some();
+    fn list_buffer(&self, shared: &SharedParts, counts: &Counts) -> Option<wgpu::Buffer> {
+        let has_lists = shared.plan.transitions > 0 || shared.visible.is_some() || shared.goals.is_some();
         let descriptor = wgpu::BufferDescriptor {
             label: Some("posse lists"),
-            size: shared.list_bytes(self.library, instances),
+            size: shared.plan.bytes(Buffer::Lists).bytes(counts),
             usage: Usages::STORAGE | Usages::COPY_DST,
             mapped_at_creation: false,
         };
@@ -271,16 +193,14 @@ impl BatchBuilder<'_> {
     /// The capacity for transitions of some instances of a packed batch, with the displacements with which they begin.
     fn transitions(
         &self,
-        shared: &SharedParts,
+        plan: &BatchPlan,
         instances: &Range<usize>,
         lists: Option<&wgpu::Buffer>,
     ) -> Result<Option<TransitionCapacity>, Error> {
-        let capacity = shared.transition_capacity(self.library, instances.len());
-        let Some(((most, skeleton), lists)) = capacity.zip(lists) else {
-            return Ok(None);
-        };
-        let capacity = TransitionCapacity::new(lists.clone(), instances.len(), skeleton, most);
-        self.begin_transitions(shared.packed, instances, &capacity)?;
+        let Some(lists) = lists.filter(|_| plan.transitions > 0) else { return Ok(None) };
+        let most = plan.counts(instances.len()).transitions;
+        let capacity = TransitionCapacity::new(lists.clone(), instances.len(), &plan.skeleton.record, most);
+        self.begin_transitions(plan.packed, instances, &capacity)?;
         Ok(Some(capacity))
     }
 
@@ -289,13 +209,6 @@ impl BatchBuilder<'_> {
         let values: Vec<ParameterValues> =
             self.crowd.order[instances.clone()].iter().map(|&instance| self.values[instance]).collect();
         BatchParameters::new(self.gpu(), &values, self.parameter_count)
-    }
-
-    /// The drivers of some instances of a packed batch.
-    fn drivers(&self, packed: &PackedBatch, instances: &Range<usize>, parameters: &BatchParameters) -> Drivers {
-        let first = packed.first_drive.unwrap_or(0) + (instances.start - packed.instances.start) * packed.layer_count;
-        let drives = &self.crowd.drives[first..][..instances.len() * packed.layer_count];
-        Drivers::new(self.gpu(), drives, packed.layer_count, parameters)
     }
 
     /// Uploads the displacements with which some instances of a packed batch begin.
@@ -316,16 +229,9 @@ impl BatchBuilder<'_> {
         Ok(())
     }
 
-    /// The layer records of some instances of a packed batch.
-    fn layer_buffer(&self, packed: &PackedBatch, instances: &Range<usize>) -> wgpu::Buffer {
-        let first = packed.first_layer + (instances.start - packed.instances.start) * packed.layer_count;
-        let records = &self.crowd.layers[first..][..instances.len() * packed.layer_count];
-        filled_buffer(self.gpu(), "posse layers", bytemuck::cast_slice(records), Usages::STORAGE)
-    }
-
     /// The outputs that were requested, of all that are bound.
-    fn requested(&self, shared: &SharedParts, bound: BoundOutputs) -> OutputBuffers {
-        let layout = &shared.layout;
+    fn requested(&self, plan: &BatchPlan, bound: BoundOutputs) -> OutputBuffers {
+        let layout = &plan.layout;
         let BoundOutputs { local, model, skin, values, root_motion } = bound;
         let with_previous_skin = self.options.previous_skin && layout.skin > 0;
         let previous_skin = || output_buffer(self.gpu().device, skin.size(), Usages::COPY_DST);
@@ -339,38 +245,16 @@ impl BatchBuilder<'_> {
         }
     }
 
-    fn output_buffers(&self, shared: &SharedParts, instance_count: u32) -> BoundOutputs {
-        let layout = &shared.layout;
-        let buffer = |stride: usize| {
-            output_buffer(self.gpu().device, 4 * stride as u64 * u64::from(instance_count), Usages::empty())
-        };
+    fn output_buffers(&self, plan: &BatchPlan, counts: &Counts) -> BoundOutputs {
+        let buffer =
+            |buffer: Buffer| output_buffer(self.gpu().device, plan.bytes(buffer).bytes(counts), Usages::empty());
         BoundOutputs {
-            local: buffer(shared.local_stride),
-            model: buffer(shared.model_stride),
-            skin: buffer(layout.skin),
-            values: buffer(layout.values),
-            root_motion: buffer(layout.root_motion),
+            local: buffer(Buffer::Local),
+            model: buffer(Buffer::Model),
+            skin: buffer(Buffer::Skin),
+            values: buffer(Buffer::Numbers),
+            root_motion: buffer(Buffer::RootMotion),
         }
-    }
-}
-
-/// The uniform of a batch.
-fn batch_record(library: &GpuLibrary, device: &wgpu::Device, shared: &SharedParts, instance_count: u32) -> BatchRecord {
-    let &SharedParts { packed, plan, layout, local_stride, .. } = shared;
-    BatchRecord {
-        skeleton: library.packed.skeletons[packed.skeleton.index()].record,
-        instance_count,
-        lane_count: plan.lane_count,
-        span_count: plan.span_count,
-        groups_per_row: device.limits().max_compute_workgroups_per_dimension,
-        // Goals that need local transforms read them from their output.
-        outputs: layout.bits() | if local_stride > 0 { OUTPUT_LOCAL } else { 0 },
-        first_value: layout.first_value as u32,
-        value_count: layout.values as u32,
-        layer_count: packed.layer_count as u32,
-        instances_per_group: plan.instances_per_group,
-        first_goal: 0,
-        goal_count: packed.goal_count as u32,
     }
 }
 

@@ -5,17 +5,10 @@ use wgpu::naga;
 
 use crate::demo;
 use crate::gpu::GpuLibrary;
-use crate::gpu::kernels::{
-    Binding, DRIVE_BINDINGS, EVENTS_BINDINGS, PLAY_BINDINGS, POSE_BINDINGS, RESOLVE_GOALS_BINDINGS,
-    ROOT_MOTION_BINDINGS, VISIBLE_BINDINGS,
-};
-use crate::gpu::plan::{GoalTurns, Plan, PoseKernel, SpanRoom, WORKGROUPS};
-use crate::gpu::shader::{
-    Composed, DRIVE_ENTRY, DRIVE_WORKGROUP_SIZE, EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, PLAY_ENTRY, PLAY_WORKGROUP_SIZE,
-    POSE_ENTRY, RESOLVE_GOALS_ENTRY, RESOLVE_GOALS_WORKGROUP_SIZE, ROOT_MOTION_ENTRY, ROOT_MOTION_WORKGROUP_SIZE,
-    VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY, VISIBLE_WORKGROUP_SIZE,
-};
+use crate::gpu::shader::Composed;
 use crate::gpu::test_support::wgsl_errors;
+use crate::kernels::plan::{GoalTurns, Plan, PoseKernel, SpanRoom, WORKGROUPS};
+use crate::kernels::{Access, Pass, SIDE_WORKGROUP_SIZE};
 use crate::model::{Mixing, Outputs, SkinFormat};
 use crate::pack::record::{self, Constant, Field, Record, Shared, Value};
 use crate::pack::{Features, OutputLayout, PackedCrowd, PackedLibrary};
@@ -108,16 +101,17 @@ fn the_comparison_sees_planted_errors() {
     assert_eq!(count(two, &format!("const C: array<f32, 2> = array<f32, 2>(2.0, 1.0); {record}")), 1, "turned round");
 }
 
-/// Asserts that a module has these bindings, within the limits of every device. Returns its bytes of workgroup memory.
+/// Asserts that a module has the bindings of a pass, within the limits of every device. Returns its bytes of workgroup
+/// memory.
 #[track_caller]
-fn assert_bindings(module: &naga::Module, expected: &[(&str, Binding)]) -> u32 {
-    let mut bindings: Vec<(u32, u32, String, Binding)> = Vec::new();
+fn assert_bindings(module: &naga::Module, pass: Pass) -> u32 {
+    let mut bindings: Vec<(u32, u32, String, Access)> = Vec::new();
     let mut workgroup_bytes = 0;
     for (_, global) in module.global_variables.iter() {
         let kind = match global.space {
-            naga::AddressSpace::Uniform => Binding::Uniform,
-            naga::AddressSpace::Storage { access } if access.contains(naga::StorageAccess::STORE) => Binding::Write,
-            naga::AddressSpace::Storage { .. } => Binding::Read,
+            naga::AddressSpace::Uniform => Access::Uniform,
+            naga::AddressSpace::Storage { access } if access.contains(naga::StorageAccess::STORE) => Access::ReadWrite,
+            naga::AddressSpace::Storage { .. } => Access::Read,
             // The state of a transition and the matrix of a joint, one per invocation.
             naga::AddressSpace::Private => continue,
             naga::AddressSpace::WorkGroup => {
@@ -130,9 +124,10 @@ fn assert_bindings(module: &naga::Module, expected: &[(&str, Binding)]) -> u32 {
         bindings.push((location.group, location.binding, global.name.clone().unwrap_or_default(), kind));
     }
     bindings.sort_by_key(|binding| binding.1);
-    let named = |(at, &(name, kind)): (u32, &(&str, Binding))| (0, at, name.to_string(), kind);
-    assert_eq!(bindings, (0..).zip(expected).map(named).collect::<Vec<_>>());
-    let storage = bindings.iter().filter(|binding| binding.3 != Binding::Uniform).count();
+    let expected = (0..).zip(pass.bindings());
+    let expected = expected.map(|(at, binding)| (0, at, binding.name.to_owned(), binding.access));
+    assert_eq!(bindings, expected.collect::<Vec<_>>());
+    let storage = bindings.iter().filter(|binding| binding.3 != Access::Uniform).count();
     assert!(storage <= wgpu::Limits::default().max_storage_buffers_per_shader_stage as usize, "{storage} buffers");
     workgroup_bytes
 }
@@ -140,10 +135,11 @@ fn assert_bindings(module: &naga::Module, expected: &[(&str, Binding)]) -> u32 {
 #[test]
 fn the_kernels_of_visible_lists_have_the_bindings_and_the_size_that_rust_gives_them() {
     let module = parse_composed(&Composed::visible());
-    assert_eq!(assert_bindings(&module, &VISIBLE_BINDINGS), 0);
+    assert_eq!(assert_bindings(&module, Pass::CollectVisible), 0);
     let entries: Vec<_> = module.entry_points.iter().map(|entry| (entry.name.as_str(), entry.workgroup_size)).collect();
-    let sizes = [[VISIBLE_WORKGROUP_SIZE, 1, 1], [1, 1, 1]];
-    assert_eq!(entries, [(VISIBLE_COLLECT_ENTRY, sizes[0]), (VISIBLE_MEASURE_ENTRY, sizes[1])]);
+    let sizes = [[SIDE_WORKGROUP_SIZE, 1, 1], [1, 1, 1]];
+    let names = [Pass::CollectVisible, Pass::MeasureVisible].map(Pass::entry_point);
+    assert_eq!(entries, [(names[0], sizes[0]), (names[1], sizes[1])]);
     // The list: a count, then entries without gaps.
     let (_, list) = module.types.iter().find(|(_, found)| found.name.as_deref() == Some("VisibleList")).unwrap();
     let naga::TypeInner::Struct { members, .. } = &list.inner else { panic!("{list:?}") };
@@ -156,38 +152,31 @@ fn every_kernel_has_the_bindings_and_the_size_that_rust_gives_it() {
     for kernel in pose_kernels() {
         let module = parse(&kernel);
         let workgroup = kernel.workgroup;
-        let workgroup_bytes = assert_kernel(&module, POSE_ENTRY, workgroup.size, &POSE_BINDINGS);
+        let workgroup_bytes = assert_kernel(&module, Pass::Pose, workgroup.size);
         let limits = wgpu::Limits::default();
         assert!(workgroup_bytes <= limits.max_compute_workgroup_storage_size, "{workgroup_bytes} bytes: {workgroup:?}");
         assert!(workgroup.size <= limits.max_compute_invocations_per_workgroup);
     }
-    for follows in [false, true] {
-        let events = parse_composed(&Composed::events(follows));
-        assert_kernel(&events, EVENTS_ENTRY, EVENTS_WORKGROUP_SIZE, &EVENTS_BINDINGS);
+    for (composed, pass) in [
+        (Composed::events(false), Pass::Events),
+        (Composed::events(true), Pass::Events),
+        (Composed::play(Features::ALL), Pass::Play),
+        (Composed::drive(), Pass::Drive),
+        (Composed::resolve_goals(), Pass::Goals),
+        (Composed::root_motion(Features::ALL), Pass::RootMotion),
+    ] {
+        assert_kernel(&parse_composed(&composed), pass, SIDE_WORKGROUP_SIZE);
     }
-    assert_kernel(&parse_composed(&Composed::play(Features::ALL)), PLAY_ENTRY, PLAY_WORKGROUP_SIZE, &PLAY_BINDINGS);
-    assert_kernel(&parse_composed(&Composed::drive()), DRIVE_ENTRY, DRIVE_WORKGROUP_SIZE, &DRIVE_BINDINGS);
-    assert_kernel(
-        &parse_composed(&Composed::resolve_goals()),
-        RESOLVE_GOALS_ENTRY,
-        RESOLVE_GOALS_WORKGROUP_SIZE,
-        &RESOLVE_GOALS_BINDINGS,
-    );
-    assert_kernel(
-        &parse_composed(&Composed::root_motion(Features::ALL)),
-        ROOT_MOTION_ENTRY,
-        ROOT_MOTION_WORKGROUP_SIZE,
-        &ROOT_MOTION_BINDINGS,
-    );
 }
 
-/// Asserts that a module has one entry point, with these bindings. Returns its bytes of workgroup memory.
+/// Asserts that a module has the entry point of a pass and no other, with its bindings. Returns its bytes of workgroup
+/// memory.
 #[track_caller]
-fn assert_kernel(module: &naga::Module, name: &str, workgroup_size: u32, bindings: &[(&str, Binding)]) -> u32 {
+fn assert_kernel(module: &naga::Module, pass: Pass, workgroup_size: u32) -> u32 {
     let entry = &module.entry_points[0];
-    assert_eq!((module.entry_points.len(), entry.name.as_str()), (1, name));
+    assert_eq!((module.entry_points.len(), entry.name.as_str()), (1, pass.entry_point()));
     assert_eq!(entry.workgroup_size, [workgroup_size, 1, 1]);
-    assert_bindings(module, bindings)
+    assert_bindings(module, pass)
 }
 
 #[test]
@@ -247,7 +236,7 @@ fn a_joint_costs_the_bytes_that_the_results_derive_from() {
         let plan = Plan::new(mixing, skeleton, layers);
         let module = parse(&plan.kernel);
         assert_eq!(plan.instances_per_group, 1);
-        assert_kernel(&module, POSE_ENTRY, 64, &POSE_BINDINGS)
+        assert_kernel(&module, Pass::Pose, 64)
     };
     assert_eq!([bytes(Mixing::None, 1), bytes(Mixing::Blend, 2)], [3088, 3392]);
 }

@@ -131,14 +131,14 @@ impl GpuCrowd {
     ) -> Result<Self, Error> {
         let packed = PackedCrowd::with_capacity(&library.packed, crowd, options.capacity())?;
         library.packed.check_outputs(crowd, outputs)?;
+        let parameter_count = parameter_count(crowd, &options);
         let mut shared = Vec::with_capacity(packed.batches.len());
         for batch in &packed.batches {
-            shared.push(SharedParts::new(library, batch, outputs, options).await?);
+            shared.push(SharedParts::new(library, batch, outputs, options, parameter_count).await?);
         }
         let gpu = library.gpu();
         let scopes = Scopes::push(gpu.device);
         let frame = FrameBuffer::new(gpu);
-        let parameter_count = parameter_count(crowd, &options);
         let values: Vec<ParameterValues> =
             (0..crowd.len()).map(|instance| crowd.parameter_values(instance, Ticks(0))).collect();
         let frame_buffer = frame.buffer();

@@ -3,8 +3,8 @@
 use wgpu::BufferUsages as Usages;
 
 use crate::gpu::kernels::{SideKernel, SidePass};
-use crate::gpu::shader::DRIVE_WORKGROUP_SIZE;
 use crate::gpu::{DeviceAndQueue, GpuLibrary, filled_buffer};
+use crate::kernels::SIDE_WORKGROUP_SIZE;
 use crate::model::ParameterValues;
 use crate::pack::record::{DriveBatch, DriveRecord};
 
@@ -62,19 +62,12 @@ pub(super) struct Drivers {
 }
 
 impl Drivers {
-    /// Uploads drivers, `layer_count` per instance.
-    pub fn new(gpu: DeviceAndQueue, drives: &[DriveRecord], layer_count: usize, parameters: &BatchParameters) -> Self {
-        let instance_count = (drives.len() / layer_count) as u32;
-        let record = DriveBatch {
-            instance_count,
-            layer_count: layer_count as u32,
-            groups_per_row: gpu.device.limits().max_compute_workgroups_per_dimension,
-            parameter_count: parameters.count as u32,
-        };
+    /// Uploads drivers, with the uniform of their kernel.
+    pub fn new(gpu: DeviceAndQueue, drives: &[DriveRecord], record: &DriveBatch) -> Self {
         Self {
             drives: filled_buffer(gpu, "posse drivers", bytemuck::cast_slice(drives), Usages::STORAGE),
-            batch: filled_buffer(gpu, "posse batch", bytemuck::bytes_of(&record), Usages::UNIFORM),
-            instance_count,
+            batch: filled_buffer(gpu, "posse batch", bytemuck::bytes_of(record), Usages::UNIFORM),
+            instance_count: record.instance_count,
         }
     }
 
@@ -92,7 +85,7 @@ impl Drivers {
         let [now, before] = [parameters.and_then(BatchParameters::now), parameters.and_then(BatchParameters::before)]
             .map(|found| found.unwrap_or(&library.words));
         let bound = [&library.words, &self.drives, now, before, frame, &self.batch, layers];
-        kernel.pass(library.gpu().device, &bound, self.instance_count.div_ceil(DRIVE_WORKGROUP_SIZE))
+        kernel.pass(library.gpu().device, &bound, self.instance_count.div_ceil(SIDE_WORKGROUP_SIZE))
     }
 
     /// Destroys the buffers.

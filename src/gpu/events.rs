@@ -6,11 +6,11 @@ use crate::error::Error;
 use crate::gpu::drive::Drivers;
 use crate::gpu::frame_uploads::FrameBuffer;
 use crate::gpu::kernels::{SideKernel, SidePass};
-use crate::gpu::shader::EVENTS_WORKGROUP_SIZE;
 use crate::gpu::{
     GpuBatch, GpuCrowd, GpuLibrary, Scopes, check_device, create_buffer, create_encoder, filled_buffer,
     largest_binding, read_buffers, upload,
 };
+use crate::kernels::SIDE_WORKGROUP_SIZE;
 use crate::model::{EventList, Occurrence, Step, Ticks};
 use crate::pack::record::{EventBatch, EventCount, Frame, OccurrenceRecord};
 
@@ -235,7 +235,7 @@ impl EventsBuilder<'_> {
             groups_per_row: device.limits().max_compute_workgroups_per_dimension,
             capacity: capacity as u32,
         };
-        let groups = (record.instance_count * record.layer_count).div_ceil(EVENTS_WORKGROUP_SIZE);
+        let groups = (record.instance_count * record.layer_count).div_ceil(SIDE_WORKGROUP_SIZE);
         let instances = upload(gpu, "posse instances", bytemuck::cast_slice(&instances));
         let record = filled_buffer(gpu, "posse batch", bytemuck::bytes_of(&record), Usages::UNIFORM);
         let drivers = batch.drivers.as_ref().map(|(drivers, _)| drivers);

@@ -6,11 +6,11 @@ use crate::error::Error;
 use crate::gpu::buffers::write;
 use crate::gpu::drive::BatchParameters;
 use crate::gpu::kernels::{SideKernel, SidePass};
-use crate::gpu::shader::RESOLVE_GOALS_WORKGROUP_SIZE;
 use crate::gpu::{GpuLibrary, filled_buffer};
+use crate::kernels::SIDE_WORKGROUP_SIZE;
 use crate::model::Goal;
 use crate::pack::pack_goals;
-use crate::pack::record::{GOAL_RESOLVED_WORDS, GoalBatch, GoalRecord};
+use crate::pack::record::{GoalBatch, GoalRecord};
 
 /// The goals of a batch of which some instances have one, or have room for one.
 #[derive(Debug)]
@@ -29,39 +29,26 @@ pub(super) struct GoalBuffers<'a> {
     pub parameters: Option<&'a BatchParameters>,
     /// The lists of the batch, with room for the goals.
     pub lists: &'a wgpu::Buffer,
-    /// The offset of the first goal in the lists.
-    pub first_goal: u32,
 }
 
 impl Goals {
-    /// The words of the goals of some instances in the lists.
-    pub fn list_words(instances: usize, count: usize) -> usize {
-        instances.saturating_mul(count).saturating_mul(GOAL_RESOLVED_WORDS as usize)
-    }
-
-    /// Uploads goals, `count` per instance.
+    /// Uploads goals, with the uniform of their kernel.
     pub fn new(
         library: &GpuLibrary,
         kernel: &SideKernel,
         records: &[GoalRecord],
-        count: usize,
+        record: &GoalBatch,
         buffers: &GoalBuffers,
     ) -> Self {
         let gpu = library.gpu();
-        let &GoalBuffers { parameters, lists, first_goal } = buffers;
-        let record = GoalBatch {
-            goal_count: records.len() as u32,
-            goals_per_instance: count as u32,
-            groups_per_row: gpu.device.limits().max_compute_workgroups_per_dimension,
-            parameter_count: parameters.map_or(0, |parameters| parameters.count as u32),
-            first_goal,
-        };
-        let batch = filled_buffer(gpu, "posse batch", bytemuck::bytes_of(&record), Usages::UNIFORM);
+        let &GoalBuffers { parameters, lists } = buffers;
+        let batch = filled_buffer(gpu, "posse batch", bytemuck::bytes_of(record), Usages::UNIFORM);
         let goals = filled_buffer(gpu, "posse goals", bytemuck::cast_slice(records), Usages::STORAGE);
         // Without parameters, the kernel reads none: bind any buffer.
         let parameters = parameters.and_then(BatchParameters::now).unwrap_or(&library.words);
         let bound = [&library.words, &goals, parameters, &batch, lists];
-        let groups = record.goal_count.div_ceil(RESOLVE_GOALS_WORKGROUP_SIZE);
+        let groups = record.goal_count.div_ceil(SIDE_WORKGROUP_SIZE);
+        let count = record.goals_per_instance as usize;
         Self { pass: kernel.pass(gpu.device, &bound, groups), records: goals, batch, count }
     }
 

@@ -1,109 +1,26 @@
-//! Kernels: their bindings, and their pipelines.
+//! Kernels: their bind group layouts, and their pipelines.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::Error;
-use crate::gpu::plan::{WORKGROUP_BYTES, WORKGROUPS};
-use crate::gpu::shader::{Composed, VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY};
-use crate::gpu::{Scopes, fault_point};
+use crate::gpu::shader::Composed;
+use crate::gpu::{Scopes, fault_point, largest_binding};
+use crate::kernels::plan::{WORKGROUP_BYTES, WORKGROUPS};
+use crate::kernels::{Access, Binding, DeviceLimits, Pass};
 use crate::pack::record::BatchRecord;
-
-/// The kind of a binding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Binding {
-    /// Storage that is read.
-    Read,
-    /// Storage that is written.
-    Write,
-    /// A uniform.
-    Uniform,
-}
-
-/// The bindings of the pose pass, in order, by their names in WGSL.
-pub(super) const POSE_BINDINGS: [(&str, Binding); 10] = [
-    ("words", Binding::Read),
-    ("values", Binding::Read),
-    ("layers", Binding::Read),
-    ("frame", Binding::Uniform),
-    ("batch", Binding::Uniform),
-    ("local_out", Binding::Write),
-    ("model_out", Binding::Write),
-    ("skin_out", Binding::Write),
-    ("values_out", Binding::Write),
-    ("lists", Binding::Read),
-];
-
-/// The bindings of the kernels of visible lists.
-pub(super) const VISIBLE_BINDINGS: [(&str, Binding); 6] = [
-    ("words", Binding::Read),
-    ("frame", Binding::Uniform),
-    ("batch", Binding::Uniform),
-    ("visible", Binding::Read),
-    ("due", Binding::Write),
-    ("workgroups", Binding::Write),
-];
-
-/// The bindings of the kernel of root motion.
-pub(super) const ROOT_MOTION_BINDINGS: [(&str, Binding); 6] = [
-    ("words", Binding::Read),
-    ("values", Binding::Read),
-    ("layers", Binding::Read),
-    ("frame", Binding::Uniform),
-    ("batch", Binding::Uniform),
-    ("root_motion_out", Binding::Write),
-];
-
-/// The bindings of the kernel that plays layers.
-pub(super) const PLAY_BINDINGS: [(&str, Binding); 5] = [
-    ("words", Binding::Read),
-    ("values", Binding::Read),
-    ("frame", Binding::Uniform),
-    ("batch", Binding::Uniform),
-    ("layers", Binding::Write),
-];
-
-/// The bindings of the kernel that drives layers.
-pub(super) const DRIVE_BINDINGS: [(&str, Binding); 7] = [
-    ("words", Binding::Read),
-    ("drives", Binding::Read),
-    ("parameters", Binding::Read),
-    ("parameters_before", Binding::Read),
-    ("frame", Binding::Uniform),
-    ("batch", Binding::Uniform),
-    ("layers", Binding::Write),
-];
-
-/// The bindings of the kernel that reads the parameters of goals.
-pub(super) const RESOLVE_GOALS_BINDINGS: [(&str, Binding); 5] = [
-    ("words", Binding::Read),
-    ("goals", Binding::Read),
-    ("parameters", Binding::Read),
-    ("batch", Binding::Uniform),
-    ("lists", Binding::Write),
-];
-
-/// The bindings of the kernel that lists events.
-pub(super) const EVENTS_BINDINGS: [(&str, Binding); 7] = [
-    ("words", Binding::Read),
-    ("layers", Binding::Read),
-    ("instances", Binding::Read),
-    ("frame", Binding::Uniform),
-    ("batch", Binding::Uniform),
-    ("list", Binding::Write),
-    ("drives", Binding::Read),
-];
 
 /// `others` with those limits replaced that the kernels depend on. Of all kernels, the kernels of the pose pass need
 /// the most.
 pub fn kernel_limits(others: wgpu::Limits) -> wgpu::Limits {
-    let count = |kinds: &[Binding]| POSE_BINDINGS.iter().filter(|(_, kind)| kinds.contains(kind)).count() as u32;
+    let bindings = Pass::Pose.bindings();
+    let count = |kinds: &[Access]| bindings.iter().filter(|binding| kinds.contains(&binding.access)).count() as u32;
     let largest_workgroup = WORKGROUPS.iter().map(|workgroup| workgroup.size).fold(0, u32::max);
     wgpu::Limits {
         max_bind_groups: 1,
-        max_bindings_per_bind_group: POSE_BINDINGS.len() as u32,
-        max_storage_buffers_per_shader_stage: count(&[Binding::Read, Binding::Write]),
-        max_uniform_buffers_per_shader_stage: count(&[Binding::Uniform]),
+        max_bindings_per_bind_group: bindings.len() as u32,
+        max_storage_buffers_per_shader_stage: count(&[Access::Read, Access::ReadWrite]),
+        max_uniform_buffers_per_shader_stage: count(&[Access::Uniform]),
         max_uniform_buffer_binding_size: size_of::<BatchRecord>() as u64,
         max_compute_workgroup_storage_size: WORKGROUP_BYTES,
         max_compute_invocations_per_workgroup: largest_workgroup,
@@ -160,13 +77,12 @@ impl SideKernel {
         device: &wgpu::Device,
         cache: &PipelineCache,
         composed: &Composed,
-        bindings: &[(&str, Binding)],
-        entry_point: &'static str,
+        pass: Pass,
     ) -> Result<Self, Error> {
         let scopes = Scopes::push(device);
-        let layout = bind_group_layout(device, bindings);
+        let layout = bind_group_layout(device, pass);
         scopes.pop().await?;
-        Ok(Self { pipeline: cache.pipeline(device, &layout, composed, entry_point).await?, layout })
+        Ok(Self { pipeline: cache.pipeline(device, &layout, composed, pass.entry_point()).await?, layout })
     }
 
     /// A pass of `groups` workgroups over buffers in the order of the bindings.
@@ -209,31 +125,31 @@ impl VisibleKernels {
     pub async fn new(device: &wgpu::Device, cache: &PipelineCache) -> Result<Self, Error> {
         let composed = Composed::visible();
         let scopes = Scopes::push(device);
-        let layout = bind_group_layout(device, &VISIBLE_BINDINGS);
+        let layout = bind_group_layout(device, Pass::CollectVisible);
         scopes.pop().await?;
-        let collect = cache.pipeline(device, &layout, &composed, VISIBLE_COLLECT_ENTRY).await?;
-        let measure = cache.pipeline(device, &layout, &composed, VISIBLE_MEASURE_ENTRY).await?;
+        let collect = cache.pipeline(device, &layout, &composed, Pass::CollectVisible.entry_point()).await?;
+        let measure = cache.pipeline(device, &layout, &composed, Pass::MeasureVisible.entry_point()).await?;
         Ok(Self { layout, collect, measure })
     }
 }
 
 /// The layout of the only bind group of a kernel.
-pub(super) fn bind_group_layout(device: &wgpu::Device, bindings: &[(&str, Binding)]) -> wgpu::BindGroupLayout {
-    let entry = |(index, (_, binding)): (usize, &(&str, Binding))| wgpu::BindGroupLayoutEntry {
-        binding: index as u32,
+pub(super) fn bind_group_layout(device: &wgpu::Device, pass: Pass) -> wgpu::BindGroupLayout {
+    let entry = |(binding, Binding { access, .. }): (u32, &Binding)| wgpu::BindGroupLayoutEntry {
+        binding,
         visibility: wgpu::ShaderStages::COMPUTE,
         ty: wgpu::BindingType::Buffer {
-            ty: match binding {
-                Binding::Read => wgpu::BufferBindingType::Storage { read_only: true },
-                Binding::Write => wgpu::BufferBindingType::Storage { read_only: false },
-                Binding::Uniform => wgpu::BufferBindingType::Uniform,
+            ty: match access {
+                Access::Read => wgpu::BufferBindingType::Storage { read_only: true },
+                Access::ReadWrite => wgpu::BufferBindingType::Storage { read_only: false },
+                Access::Uniform => wgpu::BufferBindingType::Uniform,
             },
             has_dynamic_offset: false,
             min_binding_size: None,
         },
         count: None,
     };
-    let entries: Vec<_> = bindings.iter().enumerate().map(entry).collect();
+    let entries: Vec<_> = (0..).zip(pass.bindings()).map(entry).collect();
     fault_point(device);
     device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some("posse"), entries: &entries })
 }
@@ -252,23 +168,26 @@ pub(super) fn bind_group(
     device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some("posse"), layout, entries: &entries })
 }
 
-/// The size of a dispatch: rows of workgroups, each as long as the device allows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Dispatch {
-    groups_per_row: u32,
-    rows: u32,
+/// The limits of a device for the batches of a crowd.
+pub(super) fn device_limits(device: &wgpu::Device) -> DeviceLimits {
+    let max_groups_per_row = device.limits().max_compute_workgroups_per_dimension;
+    DeviceLimits { max_binding_bytes: largest_binding(device), max_groups_per_row }
 }
 
+/// The size of a dispatch: rows of workgroups, each as long as the device allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Dispatch([u32; 2]);
+
 impl Dispatch {
-    /// The dispatch of `groups` workgroups. The last row may have more workgroups than are needed.
+    /// The dispatch of `groups` workgroups.
     pub fn new(device: &wgpu::Device, groups: u32) -> Self {
-        let most = device.limits().max_compute_workgroups_per_dimension;
-        Self { groups_per_row: groups.min(most), rows: groups.div_ceil(most) }
+        Self(device_limits(device).rows(groups))
     }
 
     /// Records the dispatch.
     pub fn record(self, pass: &mut wgpu::ComputePass) {
-        pass.dispatch_workgroups(self.groups_per_row, self.rows, 1);
+        let Self([groups_per_row, rows]) = self;
+        pass.dispatch_workgroups(groups_per_row, rows, 1);
     }
 }
 

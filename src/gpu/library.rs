@@ -5,15 +5,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::error::Error;
 use crate::gpu::buffers::{upload_with_room, write};
-use crate::gpu::kernels::{
-    DRIVE_BINDINGS, EVENTS_BINDINGS, PLAY_BINDINGS, POSE_BINDINGS, PipelineCache, RESOLVE_GOALS_BINDINGS,
-    ROOT_MOTION_BINDINGS, SideKernel, VisibleKernels, bind_group_layout, kernel_limits,
-};
-use crate::gpu::plan::{Plan, PoseKernel};
-use crate::gpu::shader::{
-    Composed, DRIVE_ENTRY, EVENTS_ENTRY, PLAY_ENTRY, POSE_ENTRY, RESOLVE_GOALS_ENTRY, ROOT_MOTION_ENTRY,
-};
+use crate::gpu::kernels::{PipelineCache, SideKernel, VisibleKernels, bind_group_layout, kernel_limits};
+use crate::gpu::shader::Composed;
 use crate::gpu::{DeviceAndQueue, Scopes, check_device, largest_binding};
+use crate::kernels::Pass;
+use crate::kernels::plan::{Plan, PoseKernel};
 use crate::model::{Library, Mixing};
 use crate::pack::PackedLibrary;
 
@@ -141,9 +137,9 @@ impl GpuLibrary {
         check_size(device, "words of a packed library, in bytes (split the library)", words_room)?;
         check_size(device, "values of a packed library, in bytes (split or compress the library)", values_room)?;
         let scopes = Scopes::push(device);
-        let words = upload_with_room(gpu, "posse words", bytemuck::cast_slice(&packed.arrays.words), words_room);
-        let values = upload_with_room(gpu, "posse values", bytemuck::cast_slice(&packed.arrays.values), values_room);
-        let layout = bind_group_layout(device, &POSE_BINDINGS);
+        let words = upload_with_room(gpu, "posse words", packed.words(), words_room);
+        let values = upload_with_room(gpu, "posse values", packed.values(), values_room);
+        let layout = bind_group_layout(device, Pass::Pose);
         scopes.pop().await?;
         check_device(device).await?;
         let library = Self {
@@ -181,8 +177,8 @@ impl GpuLibrary {
     pub fn replace(&mut self, packed: PackedLibrary) -> Result<(), Error> {
         let packed = self.packed.replaced_by(packed)?;
         self.packed.check_room(&packed)?;
-        write(self.gpu(), &self.words, 0, bytemuck::cast_slice(&packed.arrays.words))?;
-        write(self.gpu(), &self.values, 0, bytemuck::cast_slice(&packed.arrays.values))?;
+        write(self.gpu(), &self.words, 0, packed.words())?;
+        write(self.gpu(), &self.values, 0, packed.values())?;
         self.packed = packed;
         Ok(())
     }
@@ -205,7 +201,7 @@ impl GpuLibrary {
             return Ok(ready.clone());
         }
         let composed = Composed::pose(kernel, self.packed.features, &self.packed.interpolators);
-        let compiled = self.cache.pipeline(&self.device, &self.layout, &composed, POSE_ENTRY).await?;
+        let compiled = self.cache.pipeline(&self.device, &self.layout, &composed, Pass::Pose.entry_point()).await?;
         Ok(pipelines().entry(*kernel).or_insert(compiled).clone())
     }
 
@@ -216,46 +212,39 @@ impl GpuLibrary {
 
     /// The kernel of root motion, compiled at the first request.
     pub(super) async fn root_motion_kernel(&self) -> Result<&SideKernel, Error> {
-        let create = async {
-            let composed = Composed::root_motion(self.packed.features);
-            SideKernel::new(&self.device, &self.cache, &composed, &ROOT_MOTION_BINDINGS, ROOT_MOTION_ENTRY).await
-        };
-        get_or_create(&self.root_motion_kernel, create).await
+        let compose = || Composed::root_motion(self.packed.features);
+        self.side_kernel(&self.root_motion_kernel, Pass::RootMotion, compose).await
     }
 
     /// The kernel that plays layers, compiled at the first request.
     pub(super) async fn play_kernel(&self) -> Result<&SideKernel, Error> {
-        let create = async {
-            let (composed, bindings) = (Composed::play(self.packed.features), &PLAY_BINDINGS);
-            SideKernel::new(&self.device, &self.cache, &composed, bindings, PLAY_ENTRY).await
-        };
-        get_or_create(&self.play_kernel, create).await
+        self.side_kernel(&self.play_kernel, Pass::Play, || Composed::play(self.packed.features)).await
     }
 
     /// The kernel that drives layers, compiled at the first request.
     pub(super) async fn drive_kernel(&self) -> Result<&SideKernel, Error> {
-        let create = async {
-            SideKernel::new(&self.device, &self.cache, &Composed::drive(), &DRIVE_BINDINGS, DRIVE_ENTRY).await
-        };
-        get_or_create(&self.drive_kernel, create).await
+        self.side_kernel(&self.drive_kernel, Pass::Drive, Composed::drive).await
     }
 
     /// The kernel that reads the parameters of goals, compiled at the first request.
     pub(super) async fn goals_kernel(&self) -> Result<&SideKernel, Error> {
-        let create = async {
-            let (composed, bindings) = (Composed::resolve_goals(), &RESOLVE_GOALS_BINDINGS);
-            SideKernel::new(&self.device, &self.cache, &composed, bindings, RESOLVE_GOALS_ENTRY).await
-        };
-        get_or_create(&self.goals_kernel, create).await
+        self.side_kernel(&self.goals_kernel, Pass::Goals, Composed::resolve_goals).await
     }
 
     /// The kernel that lists events, compiled at the first request; `follows` is true if layers may be synchronised.
     pub(super) async fn events_kernel(&self, follows: bool) -> Result<&SideKernel, Error> {
-        let create = async {
-            let composed = Composed::events(follows);
-            SideKernel::new(&self.device, &self.cache, &composed, &EVENTS_BINDINGS, EVENTS_ENTRY).await
-        };
-        get_or_create(&self.events_kernels[usize::from(follows)], create).await
+        let cell = &self.events_kernels[usize::from(follows)];
+        self.side_kernel(cell, Pass::Events, || Composed::events(follows)).await
+    }
+
+    /// A kernel beside the pose pass, compiled at the first request.
+    async fn side_kernel<'a>(
+        &self,
+        cell: &'a OnceLock<SideKernel>,
+        pass: Pass,
+        compose: impl FnOnce() -> Composed,
+    ) -> Result<&'a SideKernel, Error> {
+        get_or_create(cell, async { SideKernel::new(&self.device, &self.cache, &compose(), pass).await }).await
     }
 }
 

@@ -24,7 +24,6 @@ mod goals;
 mod interpolators;
 pub(crate) mod kernels;
 mod library;
-mod plan;
 pub(crate) mod readback;
 pub(crate) mod scopes;
 pub(crate) mod shader;
@@ -44,6 +43,7 @@ pub use crowd::GpuCrowd;
 pub use engine::GpuEngine;
 pub use events::GpuEvents;
 pub use library::GpuLibrary;
+pub use shader::KernelText;
 
 pub(crate) use allocation::{create_buffer, create_encoder, fault_point};
 pub(crate) use buffers::{filled_buffer, largest_binding, upload};

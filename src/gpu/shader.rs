@@ -10,41 +10,14 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use crate::error::Error;
-use crate::gpu::plan::{GoalTurns, Plan, PoseKernel, SpanRoom};
 use crate::gpu::shader_files::{ShaderFile, generated, with_needs};
 use crate::gpu::shader_pruning::{Line, prune};
 use crate::gpu::{Scopes, fault_point, interpolators};
-use crate::model::{EventList, Interpolator, Mixing, SkeletonId, SkinFormat};
+use crate::kernels::plan::{GoalTurns, Plan, PoseKernel, SpanRoom};
+use crate::kernels::{DeviceCrowd, Pass, SIDE_WORKGROUP_SIZE, kernel_name};
+use crate::model::{Crowd, EventList, Interpolator, Mixing, SkeletonId, SkinFormat};
+use crate::pack::record::SkeletonRecord;
 use crate::pack::{Features, PackedLibrary};
-
-/// Name of the entry point of the pose pass.
-pub(super) const POSE_ENTRY: &str = "pose";
-/// Name of the entry point that collects the instances that are due.
-pub(super) const VISIBLE_COLLECT_ENTRY: &str = "visible_collect";
-/// Name of the entry point that computes the size of their dispatch.
-pub(super) const VISIBLE_MEASURE_ENTRY: &str = "visible_measure";
-/// Invocations per workgroup of the kernel that collects.
-pub(super) const VISIBLE_WORKGROUP_SIZE: u32 = 64;
-/// Name of the entry point of the kernel of root motion.
-pub(super) const ROOT_MOTION_ENTRY: &str = "root_motion";
-/// Invocations per workgroup of the kernel of root motion.
-pub(super) const ROOT_MOTION_WORKGROUP_SIZE: u32 = 64;
-/// Name of the entry point of the kernel that plays layers.
-pub(super) const PLAY_ENTRY: &str = "play_layers";
-/// Invocations per workgroup of the kernel that plays layers.
-pub(super) const PLAY_WORKGROUP_SIZE: u32 = 64;
-/// Name of the entry point of the kernel that drives layers.
-pub(super) const DRIVE_ENTRY: &str = "drive_layers";
-/// Invocations per workgroup of the kernel that drives layers.
-pub(super) const DRIVE_WORKGROUP_SIZE: u32 = 64;
-/// Name of the entry point of the kernel that reads the parameters of goals.
-pub(super) const RESOLVE_GOALS_ENTRY: &str = "resolve_goals";
-/// Invocations per workgroup of the kernel that reads the parameters of goals.
-pub(super) const RESOLVE_GOALS_WORKGROUP_SIZE: u32 = 64;
-/// Name of the entry point of the kernel that lists events.
-pub(super) const EVENTS_ENTRY: &str = "find_events";
-/// Invocations per workgroup of the kernel that lists events.
-pub(super) const EVENTS_WORKGROUP_SIZE: u32 = 64;
 
 /// The WGSL of a kernel: constants, then shader files one after the other.
 #[derive(Debug, Clone)]
@@ -112,33 +85,32 @@ impl Composed {
 
     /// The kernel of root motion, for a library with these features.
     pub fn root_motion(features: Features) -> Self {
-        let constants = format!(
-            "const WORKGROUP_SIZE: u32 = {ROOT_MOTION_WORKGROUP_SIZE}u;\nconst HAS_SHORT_ARCS: bool = false;\n"
-        );
+        let constants =
+            format!("const WORKGROUP_SIZE: u32 = {SIDE_WORKGROUP_SIZE}u;\nconst HAS_SHORT_ARCS: bool = false;\n");
         Self::new(constants + &feature_constants(features), with_needs("root_motion", &[]))
     }
 
     /// The kernels that run before the pose pass if only visible instances are posed.
     pub fn visible() -> Self {
-        let constants = format!("const VISIBLE_WORKGROUP_SIZE: u32 = {VISIBLE_WORKGROUP_SIZE}u;\n");
+        let constants = format!("const VISIBLE_WORKGROUP_SIZE: u32 = {SIDE_WORKGROUP_SIZE}u;\n");
         Self::new(constants, with_needs("visible", &[]))
     }
 
     /// The kernel that plays layers, for a library with these features.
     pub fn play(features: Features) -> Self {
-        let constants = format!("const WORKGROUP_SIZE: u32 = {PLAY_WORKGROUP_SIZE}u;\n");
+        let constants = format!("const WORKGROUP_SIZE: u32 = {SIDE_WORKGROUP_SIZE}u;\n");
         Self::new(constants + &feature_constants(features), with_needs("play", &[]))
     }
 
     /// The kernel that drives layers.
     pub fn drive() -> Self {
-        let constants = format!("const WORKGROUP_SIZE: u32 = {DRIVE_WORKGROUP_SIZE}u;\n");
+        let constants = format!("const WORKGROUP_SIZE: u32 = {SIDE_WORKGROUP_SIZE}u;\n");
         Self::new(constants, with_needs("drive", &[]))
     }
 
     /// The kernel that reads the parameters of goals.
     pub fn resolve_goals() -> Self {
-        let constants = format!("const WORKGROUP_SIZE: u32 = {RESOLVE_GOALS_WORKGROUP_SIZE}u;\n");
+        let constants = format!("const WORKGROUP_SIZE: u32 = {SIDE_WORKGROUP_SIZE}u;\n");
         Self::new(constants, with_needs("resolve_goals", &[]))
     }
 
@@ -146,7 +118,7 @@ impl Composed {
     pub fn events(follows: bool) -> Self {
         let layer_capacity = EventList::MAX_PER_LAYER;
         let constants = format!(
-            "const WORKGROUP_SIZE: u32 = {EVENTS_WORKGROUP_SIZE}u;\nconst LAYER_CAPACITY: u32 = {layer_capacity}u;\n\
+            "const WORKGROUP_SIZE: u32 = {SIDE_WORKGROUP_SIZE}u;\nconst LAYER_CAPACITY: u32 = {layer_capacity}u;\n\
              const FOLLOWS: bool = {follows};\n"
         );
         Self::new(constants, with_needs("events", &[]))
@@ -255,18 +227,92 @@ pub(super) fn pose_constants(kernel: &PoseKernel) -> String {
     code
 }
 
-/// A kernel as WGSL, for compilers that are not behind a device: `benches/isa` compiles it for GPUs that are not there.
+/// A kernel as WGSL, for devices of the caller ([`DeviceCrowd`]), and for compilers that are not behind a device.
 #[derive(Debug, Clone)]
 pub struct KernelText {
+    /// The name among the kernels of the library: [`DeviceDispatch::kernel`](crate::kernels::DeviceDispatch::kernel).
+    pub name: String,
+    /// The pass, which has the entry point and the bindings.
+    pub pass: Pass,
     /// The text.
     pub wgsl: String,
-    /// The name of the entry point.
-    pub entry_point: &'static str,
     /// The instances that a workgroup poses; `None` for kernels that do not pose.
     pub instances_per_group: Option<u32>,
 }
 
 impl KernelText {
+    /// The kernels of a crowd of the library, each once.
+    ///
+    /// # Examples
+    /// ```
+    /// use posse::kernels::{DeviceCrowd, DeviceLimits};
+    /// use posse::gpu::KernelText;
+    /// use posse::packed::PackedLibrary;
+    /// use posse::{CrowdOptions, Outputs, demo};
+    ///
+    /// # fn main() -> Result<(), posse::Error> {
+    /// let library = demo::library()?;
+    /// let (packed, crowd) = (PackedLibrary::new(&library)?, demo::crowd(&library, 10)?);
+    /// let crowd = DeviceCrowd::new(&packed, &crowd, Outputs::SKIN, CrowdOptions::NONE, DeviceLimits::default())?;
+    /// let kernels = KernelText::of_crowd(&packed, &crowd);
+    /// let dispatched = &crowd.batches[0].dispatches;
+    /// assert!(dispatched.iter().all(|dispatch| kernels.iter().any(|kernel| kernel.name == dispatch.kernel)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn of_crowd(packed: &PackedLibrary, crowd: &DeviceCrowd) -> Vec<Self> {
+        let mut texts: Vec<Self> = Vec::new();
+        for batch in &crowd.batches {
+            for dispatch in &batch.dispatches {
+                if texts.iter().all(|text| text.name != dispatch.kernel) {
+                    texts.push(Self::of_pass(packed, dispatch.pass, &batch.kernel));
+                }
+            }
+        }
+        texts
+    }
+
+    /// The kernels that crowds of the library need if they have neither goals nor transitions, each once: those that pose
+    /// instances of each skeleton by any mixing of up to [`Crowd::MAX_LAYERS`] layers, and those beside them.
+    pub fn of_library(packed: &PackedLibrary, skin_format: SkinFormat) -> Vec<Self> {
+        let most = Crowd::MAX_LAYERS as u32;
+        let mut kernels = Vec::new();
+        for skeleton in &packed.skeletons {
+            let format = if skeleton.record.skin_joint_count > 0 { skin_format } else { SkinFormat::Matrix };
+            for (mixing, most) in [(Mixing::None, 1), (Mixing::Blend, most), (Mixing::Any, most)] {
+                let plans = (1..=most).map(|layers| Plan::new(mixing, &skeleton.record, layers));
+                kernels.extend(plans.map(|plan| (Pass::Pose, plan.with_skin_format(format).kernel)));
+            }
+        }
+        if let Some(&(_, any)) = kernels.first() {
+            kernels.extend([Pass::Drive, Pass::Play].map(|pass| (pass, any)));
+            kernels.extend(packed.features.roots.then_some((Pass::RootMotion, any)));
+        }
+        let mut texts: Vec<Self> = Vec::new();
+        for (pass, pose) in kernels {
+            let name = kernel_name(packed.features, pass, &pose);
+            if texts.iter().all(|text| text.name != name) {
+                texts.push(Self::of_pass(packed, pass, &pose));
+            }
+        }
+        texts
+    }
+
+    /// The kernel of a pass.
+    fn of_pass(packed: &PackedLibrary, pass: Pass, pose: &PoseKernel) -> Self {
+        let composed = match pass {
+            Pass::Drive => Composed::drive(),
+            Pass::Play => Composed::play(packed.features),
+            Pass::Goals => Composed::resolve_goals(),
+            Pass::Pose => Composed::pose(pose, packed.features, &packed.interpolators),
+            Pass::RootMotion => Composed::root_motion(packed.features),
+            Pass::CollectVisible | Pass::MeasureVisible => Composed::visible(),
+            Pass::Events => Composed::events(true),
+        };
+        let name = kernel_name(packed.features, pass, pose);
+        Self { name, pass, wgsl: composed.code, instances_per_group: None }
+    }
+
     /// The kernel that poses instances of a skeleton with `layers` layers each that need a mixing.
     pub fn pose(
         packed: &PackedLibrary,
@@ -281,33 +327,34 @@ impl KernelText {
 
     /// The kernel that poses instances of a skeleton with one layer each and goals; if `rigid` is set, of joints with a
     /// fixed uniform scale.
+    #[doc(hidden)]
     pub fn goals(packed: &PackedLibrary, skeleton: SkeletonId, rigid: bool) -> Self {
         let plan = Plan::new(Mixing::None, &packed.skeletons[skeleton.index()].record, 1);
         Self::of_plan(packed, plan.with_goals(if rigid { GoalTurns::Rigid } else { GoalTurns::General }))
     }
 
     fn of_plan(packed: &PackedLibrary, plan: Plan) -> Self {
-        let composed = Composed::pose(&plan.kernel, packed.features, &packed.interpolators);
-        Self { instances_per_group: Some(plan.instances_per_group), ..Self::new(composed, POSE_ENTRY) }
+        let instances_per_group = Some(plan.instances_per_group);
+        Self { instances_per_group, ..Self::of_pass(packed, Pass::Pose, &plan.kernel) }
     }
 
     /// The kernels that do not pose: root motion, events without and with synchronised layers, played layers,
     /// drivers, goals, and the two of visible lists.
+    #[doc(hidden)]
     pub fn others(packed: &PackedLibrary) -> [Self; 8] {
+        // Their texts do not depend on the kernel that poses.
+        let pose = Plan::new(Mixing::None, &SkeletonRecord::default(), 1).kernel;
+        let of = |pass| Self::of_pass(packed, pass, &pose);
         [
-            Self::new(Composed::root_motion(packed.features), ROOT_MOTION_ENTRY),
-            Self::new(Composed::events(false), EVENTS_ENTRY),
-            Self::new(Composed::events(true), EVENTS_ENTRY),
-            Self::new(Composed::play(packed.features), PLAY_ENTRY),
-            Self::new(Composed::drive(), DRIVE_ENTRY),
-            Self::new(Composed::resolve_goals(), RESOLVE_GOALS_ENTRY),
-            Self::new(Composed::visible(), VISIBLE_COLLECT_ENTRY),
-            Self::new(Composed::visible(), VISIBLE_MEASURE_ENTRY),
+            of(Pass::RootMotion),
+            Self { wgsl: Composed::events(false).code, ..of(Pass::Events) },
+            of(Pass::Events),
+            of(Pass::Play),
+            of(Pass::Drive),
+            of(Pass::Goals),
+            of(Pass::CollectVisible),
+            of(Pass::MeasureVisible),
         ]
-    }
-
-    fn new(composed: Composed, entry_point: &'static str) -> Self {
-        Self { wgsl: composed.code, entry_point, instances_per_group: None }
     }
 }
 

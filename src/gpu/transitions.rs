@@ -6,9 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use crate::error::Error;
 use crate::gpu::DeviceAndQueue;
 use crate::gpu::buffers::write;
+use crate::kernels::{displacement_entry, displacement_offset, displacement_words};
 use crate::model::Ticks;
 use crate::pack::PackedDisplacement;
-use crate::pack::record::{DISPLACED_HEAD, DISPLACED_JOINT, DISPLACED_NUMBER, DisplacementRecord, SkeletonRecord};
+use crate::pack::record::{DisplacementRecord, SkeletonRecord};
 
 /// The capacity of a batch for transitions. It lies in the buffer of the lists of instances that are due, behind those.
 #[derive(Debug)]
@@ -42,24 +43,9 @@ impl Occupant {
 }
 
 impl TransitionCapacity {
-    /// The words of a displacement of a skeleton, with its head.
-    pub fn displacement_words(skeleton: &SkeletonRecord) -> usize {
-        let numbers = skeleton.weight_count as usize + skeleton.property_width as usize;
-        let joints = DISPLACED_JOINT as usize * skeleton.joint_count as usize;
-        DISPLACED_HEAD as usize + joints + DISPLACED_NUMBER as usize * numbers
-    }
-
-    /// The bytes of the lists of a batch of instances with capacity for some transitions, or without transitions.
-    pub fn list_bytes(instance_count: usize, capacity: Option<(usize, &SkeletonRecord)>) -> u64 {
-        let due = 1 + 2 * instance_count;
-        let displaced =
-            capacity.map_or(0, |(count, skeleton)| instance_count + count * Self::displacement_words(skeleton));
-        4 * (due + displaced) as u64
-    }
-
     /// Capacity for `count` transitions in lists of that size, whose words are 0.
     pub fn new(lists: wgpu::Buffer, instance_count: usize, skeleton: &SkeletonRecord, count: usize) -> Self {
-        let words = Self::displacement_words(skeleton);
+        let words = displacement_words(skeleton);
         Self { lists, instance_count, words, places: Mutex::new(vec![None; count]) }
     }
 
@@ -99,7 +85,7 @@ impl TransitionCapacity {
             self.write_table(gpu, other.slot, 0)?;
         }
         places[place] = Some(Occupant::new(slot, &displacement.record));
-        let at = 1 + 3 * self.instance_count + place * self.words;
+        let at = displacement_offset(self.instance_count, place, self.words);
         let mut bytes = bytemuck::bytes_of(&displacement.record).to_vec();
         bytes.extend_from_slice(bytemuck::cast_slice(&displacement.numbers));
         write(gpu, &self.lists, 4 * at as u64, &bytes)?;
@@ -120,7 +106,7 @@ impl TransitionCapacity {
 
     /// Writes the offset of the displacement of an instance.
     fn write_table(&self, gpu: DeviceAndQueue, slot: usize, offset: u32) -> Result<(), Error> {
-        let at = 1 + 2 * self.instance_count + slot;
+        let at = displacement_entry(self.instance_count, slot);
         write(gpu, &self.lists, 4 * at as u64, bytemuck::bytes_of(&offset))
     }
 }

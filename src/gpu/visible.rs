@@ -3,8 +3,8 @@
 use wgpu::BufferUsages as Usages;
 
 use crate::gpu::kernels::{VisibleKernels, bind_group};
-use crate::gpu::shader::VISIBLE_WORKGROUP_SIZE;
 use crate::gpu::{GpuLibrary, create_buffer};
+use crate::kernels::SIDE_WORKGROUP_SIZE;
 use crate::pack::record::VisibleInstance;
 
 /// The visible list of a batch, with the buffers that the kernels of `shaders/visible.wgsl` derive from it.
@@ -54,7 +54,7 @@ impl VisibleList {
             bind_group,
             collect: kernels.collect.clone(),
             measure: kernels.measure.clone(),
-            collect_groups: instance_count.div_ceil(VISIBLE_WORKGROUP_SIZE).min(most_groups),
+            collect_groups: instance_count.div_ceil(SIDE_WORKGROUP_SIZE).min(most_groups),
             instance_count: count,
         }
     }

@@ -10,15 +10,22 @@ use std::sync::Arc;
 use serde_json::json;
 use wgpu::naga;
 
-use crate::gpu::plan::{GoalTurns, Plan, PoseKernel, SpanRoom, WORKGROUPS};
-use crate::gpu::shader::{
-    Composed, DRIVE_ENTRY, EVENTS_ENTRY, PLAY_ENTRY, POSE_ENTRY, RESOLVE_GOALS_ENTRY, ROOT_MOTION_ENTRY,
-    VISIBLE_COLLECT_ENTRY, VISIBLE_MEASURE_ENTRY, pose_constants,
-};
+use crate::gpu::shader::{Composed, pose_constants};
 use crate::gpu::shader_files::BANDWIDTH;
+use crate::kernels::Pass;
+use crate::kernels::plan::{GoalTurns, Plan, PoseKernel, SpanRoom, WORKGROUPS};
 use crate::model::{Interpolator, Mixing, SkinFormat};
 use crate::pack::Features;
 use crate::pack::record::SkeletonRecord;
+
+const DRIVE_ENTRY: &str = Pass::Drive.entry_point();
+const EVENTS_ENTRY: &str = Pass::Events.entry_point();
+const PLAY_ENTRY: &str = Pass::Play.entry_point();
+const POSE_ENTRY: &str = Pass::Pose.entry_point();
+const RESOLVE_GOALS_ENTRY: &str = Pass::Goals.entry_point();
+const ROOT_MOTION_ENTRY: &str = Pass::RootMotion.entry_point();
+const VISIBLE_COLLECT_ENTRY: &str = Pass::CollectVisible.entry_point();
+const VISIBLE_MEASURE_ENTRY: &str = Pass::MeasureVisible.entry_point();
 
 /// The file to write, as JSON: `parts` are strings, each of `texts` has a name, the entry points of compute shaders,
 /// and the indices of its parts, and `count` is the number of texts that there are.

@@ -77,7 +77,6 @@ impl PackedCrowd {
     ///
     /// # Errors
     /// The errors of [`by_keys`](Self::by_keys).
-    #[cfg(feature = "gpu")]
     pub fn with_capacity(packed: &PackedLibrary, crowd: &Crowd, capacity: MinCapacity) -> Result<Self, Error> {
         Self::in_order(packed, crowd, capacity, |_| ())
     }

@@ -35,6 +35,13 @@ impl Features {
     pub const ALL: Self =
         Self { splines: true, beyond_gltf: true, matrices: true, roots: true, floats: true, quantized: true };
 
+    /// One bit per feature, in the order of the fields from the lowest on: kernels of other bits are other kernels.
+    pub fn bits(self) -> u32 {
+        let Self { splines, beyond_gltf, matrices, roots, floats, quantized } = self;
+        let all = [splines, beyond_gltf, matrices, roots, floats, quantized];
+        (0..).zip(all).map(|(bit, has)| u32::from(has) << bit).sum()
+    }
+
     /// The features of either of two libraries.
     pub fn or(self, other: Self) -> Self {
         let Self { splines, beyond_gltf, matrices, roots, floats, quantized } = other;

@@ -199,6 +199,18 @@ impl PackedLibrary {
         Ok(Self { features, masks, chains, knots, blend_spaces, arrays, room, skeletons, clips, interpolators })
     }
 
+    /// The bytes of the array of words, for [`Buffer::Words`](crate::kernels::Buffer::Words) on a device of the caller:
+    /// numbers of 32 bits, in the byte order of this machine. The buffer needs
+    /// [`WORDS_PADDING`](crate::kernels::WORDS_PADDING) bytes more.
+    pub fn words(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.arrays.words)
+    }
+
+    /// The bytes of the array of values, for [`Buffer::Values`](crate::kernels::Buffer::Values): four `f32` each.
+    pub fn values(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.arrays.values)
+    }
+
     /// The number of bytes of the packed arrays.
     pub fn size(&self) -> usize {
         self.arrays.size()

@@ -15,9 +15,7 @@ use glam::{DQuat, DVec3};
 use crate::model::{Library, Motion, Outputs, Pose, SkinFormat, SkinId, Transform};
 use crate::pack::arrays::Aligned;
 use crate::pack::library::PackedSkeleton;
-use crate::pack::record::SkeletonRecord;
-#[cfg(feature = "gpu")]
-use crate::pack::record::{OUTPUT_LOCAL, OUTPUT_MODEL, OUTPUT_SKIN};
+use crate::pack::record::{OUTPUT_LOCAL, OUTPUT_MODEL, OUTPUT_SKIN, SkeletonRecord};
 use crate::pack::skin_format;
 
 /// The numbers per local transform and per full matrix.
@@ -100,7 +98,6 @@ impl OutputLayout {
     }
 
     /// The bits of [`BatchRecord::outputs`](crate::pack::record::BatchRecord::outputs).
-    #[cfg(feature = "gpu")]
     pub(crate) fn bits(&self) -> u32 {
         let bit = |numbers: usize, bit: u32| if numbers > 0 { bit } else { 0 };
         bit(self.local, OUTPUT_LOCAL) | bit(self.model, OUTPUT_MODEL) | bit(self.skin, OUTPUT_SKIN)

@@ -2,6 +2,8 @@
 
 /// Replacement of layers while a crowd plays.
 mod changes;
+/// Crowds packed for a device of the caller, dispatched without the engine.
+mod device_crowd;
 /// Lists of events: several steps in one submission, crowds in several buffers, devices with lower limits.
 mod events;
 /// Failures of devices, and their errors.

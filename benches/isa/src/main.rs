@@ -145,8 +145,8 @@ fn compile(filter: &str, rates: issue::Rates) -> Result<Compiled, String> {
             continue;
         }
         let error = |error: String| format!("{}: {error}", kernel.name);
-        let module = spirv::translate(&kernel.text.wgsl, kernel.text.entry_point).map_err(error)?;
-        let entry_point = CString::new(kernel.text.entry_point).map_err(|error| error.to_string())?;
+        let module = spirv::translate(&kernel.text.wgsl, kernel.text.pass.entry_point()).map_err(error)?;
+        let entry_point = CString::new(kernel.text.pass.entry_point()).map_err(|error| error.to_string())?;
         let (statistics, assembly) = device.compile(&module, &entry_point).map_err(error)?;
         let instances_per_group = kernel.text.instances_per_group;
         let issue_cycles = kernel.counted.then(|| issue::cycles(&assembly, rates));

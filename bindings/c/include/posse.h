@@ -208,11 +208,66 @@ typedef enum posse_skin_format {
   POSSE_SKIN_FORMAT_DUAL_QUATERNION = 2,
 } posse_skin_format;
 
+// A pass of a frame on a device of the caller: a kernel of `posse kernels` with its bindings.
+typedef enum posse_pass {
+  // Parameters and leaders to times and weights of layers.
+  POSSE_PASS_DRIVE = 0,
+  // Ticks to the times of layers that play, and their key intervals.
+  POSSE_PASS_PLAY = 1,
+  // The parameters of goals to their targets and weights.
+  POSSE_PASS_GOALS = 2,
+  // Layers to local transforms, model matrices, skin matrices and numbers.
+  POSSE_PASS_POSE = 3,
+  // The movement of each instance in the step.
+  POSSE_PASS_ROOT_MOTION = 4,
+} posse_pass;
+
+// A buffer that kernels bind. `kernels.json` describes the records in it.
+typedef enum posse_buffer {
+  // Of the library: indices, key times and records.
+  POSSE_BUFFER_WORDS = 0,
+  // Of the library: keys, rest poses and inverse bind matrices.
+  POSSE_BUFFER_VALUES = 1,
+  // The step of the crowd clock: a `posse_frame`, which the caller writes before each frame.
+  POSSE_BUFFER_FRAME = 2,
+  // The layers. Kernels write times into them.
+  POSSE_BUFFER_LAYERS = 3,
+  // What all instances of the batch share.
+  POSSE_BUFFER_BATCH = 4,
+  // The drivers of the layers.
+  POSSE_BUFFER_DRIVES = 5,
+  // The size of the batch for the pass that drives layers.
+  POSSE_BUFFER_DRIVE_BATCH = 6,
+  // The parameters of all instances, `float`, which the caller writes.
+  POSSE_BUFFER_PARAMETERS = 7,
+  // The parameters of the previous frame, which the caller copies here after each frame.
+  POSSE_BUFFER_PARAMETERS_BEFORE = 8,
+  // The goals of inverse kinematics.
+  POSSE_BUFFER_GOALS = 9,
+  // The size of the batch for the pass that reads the parameters of goals.
+  POSSE_BUFFER_GOAL_BATCH = 10,
+  // Displacements of transitions, and goals.
+  POSSE_BUFFER_LISTS = 11,
+  // Output: local transforms, as `POSSE_FORMAT_ROWS3X4` has them.
+  POSSE_BUFFER_LOCAL = 12,
+  // Output: model matrices, three rows of four `float`.
+  POSSE_BUFFER_MODEL = 13,
+  // Output: skin matrices, three rows of four `float`, or in the skin format of the crowd.
+  POSSE_BUFFER_SKIN = 14,
+  // Output: morph weights, then properties.
+  POSSE_BUFFER_NUMBERS = 15,
+  // Output: root motion, 8 `float` per instance.
+  POSSE_BUFFER_ROOT_MOTION = 16,
+} posse_buffer;
+
 // Opaque: instances with layers, and the CPU engine that poses them.
 typedef struct posse_crowd posse_crowd;
 
 // Opaque: skeletons, skins, clips and masks.
 typedef struct posse_library posse_library;
+
+// Opaque: the buffers and dispatches of a crowd, for kernels on a device of the caller.
+typedef struct posse_packed posse_packed;
 
 // A point in time or a duration on the crowd clock, in ticks of 2^-20 s.
 typedef int64_t posse_ticks;
@@ -537,6 +592,70 @@ typedef struct posse_clip_info {
   uint32_t has_root_motion;
 } posse_clip_info;
 
+// The device for which a crowd is packed. With 0 everywhere, it has the limits of every device: bindings of 128 MiB and
+// 65535 workgroups.
+typedef struct posse_pack_options {
+  // `sizeof(posse_pack_options)`.
+  size_t struct_size;
+  // The largest storage buffer that a kernel can bind, in bytes; 0 for 128 MiB.
+  uint64_t max_binding_bytes;
+  // The most workgroups of a dispatch in x and in y; 0 for 65535.
+  uint32_t max_groups_per_row;
+  // 0.
+  uint32_t reserved;
+} posse_pack_options;
+
+// A batch: instances of one skeleton that one kernel poses.
+typedef struct posse_packed_batch {
+  // `sizeof(posse_packed_batch)`, set by the caller.
+  size_t struct_size;
+  // The skeleton.
+  uint32_t skeleton;
+  // The number of instances.
+  uint32_t instance_count;
+  // The number of dispatches of a frame.
+  uint32_t dispatch_count;
+  // 0.
+  uint32_t reserved;
+} posse_packed_batch;
+
+// A dispatch of a batch. Binding `i` of group 0 is the buffer `buffers[i]`.
+typedef struct posse_packed_dispatch {
+  // `sizeof(posse_packed_dispatch)`, set by the caller.
+  size_t struct_size;
+  // The pass: a `posse_pass`.
+  uint32_t pass;
+  // The workgroups in x and y; 1 in z.
+  uint32_t groups[2];
+  // The number of bindings.
+  uint32_t binding_count;
+  // The buffer of each binding: a `posse_buffer`.
+  uint32_t buffers[16];
+  // The access to each buffer: 0 storage that is read, 1 storage that is written, 2 a uniform.
+  uint32_t access[16];
+} posse_packed_dispatch;
+
+// A buffer of a batch, or of the library.
+typedef struct posse_packed_buffer {
+  // `sizeof(posse_packed_buffer)`, set by the caller.
+  size_t struct_size;
+  // The size in bytes; 0 if no dispatch uses the buffer, in which case a dispatch that binds it can bind any other.
+  uint64_t bytes;
+  // The bytes that `posse_packed_read` writes, for the beginning of the buffer; the rest begins as zeros.
+  uint64_t content_bytes;
+} posse_packed_buffer;
+
+// The step of the crowd clock that kernels pose: the contents of `POSSE_BUFFER_FRAME`. `posse_frame_of` makes one. This
+// struct never grows.
+typedef struct posse_frame {
+  // The tick to pose.
+  posse_ticks now;
+  // The tick of the previous frame.
+  posse_ticks from;
+  // 0.
+  uint32_t reserved[4];
+} posse_frame;
+
 
 
 #ifdef __cplusplus
@@ -762,6 +881,59 @@ enum posse_status posse_library_get_event(const struct posse_library *library,
                                           uint32_t event,
                                           double *seconds);
 
+// Packs the instances of a crowd, as they are now, for the kernels that the command `posse kernels` writes, on a device of
+// the caller: Vulkan, Metal, Direct3D 12 or WebGPU. docs/kernels.md describes it. `options` can be null. The packed crowd
+// does not change with the crowd; `batch_count` gets the number of its batches.
+enum posse_status posse_packed_create(const struct posse_crowd *crowd,
+                                      const struct posse_pack_options *options,
+                                      struct posse_packed **packed,
+                                      uint32_t *batch_count);
+
+// Destroys a packed crowd. Null is no error.
+enum posse_status posse_packed_destroy(struct posse_packed *packed);
+
+// Writes what a batch has.
+enum posse_status posse_packed_get_batch(const struct posse_packed *packed,
+                                         uint32_t batch,
+                                         struct posse_packed_batch *info);
+
+// Writes the index in the crowd of each instance of a batch, in the order of its buffers: instance `i` of the batch has its
+// outputs at `i` times the numbers of `posse_crowd_get_layout`.
+enum posse_status posse_packed_get_instances(const struct posse_packed *packed,
+                                             uint32_t batch,
+                                             uint32_t *instances,
+                                             size_t capacity);
+
+// Writes a dispatch of a batch. A frame has them in order, each after the writes of the one before it.
+enum posse_status posse_packed_get_dispatch(const struct posse_packed *packed,
+                                            uint32_t batch,
+                                            uint32_t dispatch,
+                                            struct posse_packed_dispatch *info);
+
+// Writes the name of the kernel of a dispatch, which is that of its file without the extension, as `posse_library_name`
+// writes names. Kernels of another version of posse or of a library of other features have other names or meanings: write
+// them for this library, by the command of the same version.
+enum posse_status posse_packed_kernel(const struct posse_packed *packed,
+                                      uint32_t batch,
+                                      uint32_t dispatch,
+                                      char *buffer,
+                                      size_t capacity,
+                                      size_t *length);
+
+// Writes the sizes of a buffer of a batch. `buffer` is a `posse_buffer`. Those of the library are the same for all batches
+// of all crowds of the library.
+enum posse_status posse_packed_get_buffer(const struct posse_packed *packed,
+                                          uint32_t batch,
+                                          uint32_t buffer,
+                                          struct posse_packed_buffer *info);
+
+// Writes the contents of a buffer, `content_bytes` of `posse_packed_get_buffer`, for example to mapped memory of the device.
+enum posse_status posse_packed_read(const struct posse_packed *packed,
+                                    uint32_t batch,
+                                    uint32_t buffer,
+                                    uint8_t *contents,
+                                    size_t capacity);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus
@@ -804,6 +976,16 @@ static inline posse_goal posse_goal_of(uint32_t chain, double x, double y, doubl
   goal.weight_parameter = POSSE_NONE;
   goal.reserved = 0;
   return goal;
+}
+
+/// The step of the crowd clock from one tick to another, for kernels. The byte order of the machine must be little endian,
+/// as that of graphics devices is.
+static inline posse_frame posse_frame_of(posse_ticks from, posse_ticks now) {
+  posse_frame frame;
+  frame.now = now;
+  frame.from = from;
+  frame.reserved[0] = frame.reserved[1] = frame.reserved[2] = frame.reserved[3] = 0;
+  return frame;
 }
 
 #ifdef __cplusplus

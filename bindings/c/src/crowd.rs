@@ -15,10 +15,11 @@ use crate::layer;
 use crate::layout::{self, Arrangement, OutputKind, Rows, SkeletonSize};
 use crate::library::Snapshot;
 use crate::numbers::{item, number, numbered};
+use crate::packed::Packed;
 use crate::types::{
     self, CrowdInfo, CrowdOptions, Event, Format, Layout, POSSE_ALL_CHUNKS, POSSE_MAX_GOALS, POSSE_MAX_LAYERS,
     POSSE_MAX_PARAMETERS, POSSE_NONE, POSSE_OUTPUT_LOCAL, POSSE_OUTPUT_MODEL, POSSE_OUTPUT_PROPERTIES,
-    POSSE_OUTPUT_ROOT_MOTION, POSSE_OUTPUT_SKIN, POSSE_OUTPUT_WEIGHTS, POSSE_TICKS_PER_SECOND, Status,
+    POSSE_OUTPUT_ROOT_MOTION, POSSE_OUTPUT_SKIN, POSSE_OUTPUT_WEIGHTS, POSSE_TICKS_PER_SECOND, PackOptions, Status,
 };
 
 /// The joints of a chunk whose size is not given: their matrices stay in the caches of a core.
@@ -287,6 +288,19 @@ impl Crowd {
             let matrix = item("joint", pose.model.iter(), joint)?;
             Ok(layout::rows(matrix))
         })
+    }
+
+    /// Packs all instances as they are now for kernels on a device of the caller.
+    pub fn pack(&self, options: &PackOptions) -> Outcome<Packed> {
+        let mut whole = posse::Crowd::new();
+        self.for_each_chunk(POSSE_ALL_CHUNKS, |chunk| {
+            for place in 0..chunk.instances.len() {
+                chunk.use_present_parameters(place)?;
+                whole.push_copy(&chunk.instances, place);
+            }
+            Ok(())
+        })?;
+        Packed::new(&self.snapshot.parts.library, &whole, self.outputs, options)
     }
 
     pub fn info(&self) -> Outcome<CrowdInfo> {

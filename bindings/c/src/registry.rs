@@ -9,6 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use crate::crowd::Crowd;
 use crate::error::{Error, Outcome};
 use crate::library::Library;
+use crate::packed::Packed;
 use crate::types::Status;
 
 /// The bits of each half of a key.
@@ -19,6 +20,7 @@ const HALF: u32 = usize::BITS / 2;
 pub enum Object {
     Library(Arc<Library>),
     Crowd(Arc<Crowd>),
+    Packed(Arc<Packed>),
 }
 
 /// A type of objects with handles.
@@ -43,6 +45,14 @@ impl Kind for Crowd {
 
     fn of(object: &Object) -> Option<&Arc<Self>> {
         if let Object::Crowd(crowd) = object { Some(crowd) } else { None }
+    }
+}
+
+impl Kind for Packed {
+    const NAME: &'static str = "packed crowd";
+
+    fn of(object: &Object) -> Option<&Arc<Self>> {
+        if let Object::Packed(packed) = object { Some(packed) } else { None }
     }
 }
 

@@ -39,6 +39,9 @@ pub struct LibraryHandle;
 /// Opaque: instances with layers, and the CPU engine that poses them.
 pub struct CrowdHandle;
 
+/// Opaque: the buffers and dispatches of a crowd, for kernels on a device of the caller.
+pub struct PackedHandle;
+
 /// The result of a call. `posse_error_text` has the reason of an error.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -564,4 +567,134 @@ pub struct EventList {
     pub count: usize,
     /// Set by the call: the number of events that had no room. Those of the first instances are written.
     pub missed: u64,
+}
+
+/// A pass of a frame on a device of the caller: a kernel of `posse kernels` with its bindings.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pass {
+    /// Parameters and leaders to times and weights of layers.
+    Drive = 0,
+    /// Ticks to the times of layers that play, and their key intervals.
+    Play = 1,
+    /// The parameters of goals to their targets and weights.
+    Goals = 2,
+    /// Layers to local transforms, model matrices, skin matrices and numbers.
+    Pose = 3,
+    /// The movement of each instance in the step.
+    RootMotion = 4,
+}
+
+/// A buffer that kernels bind. `kernels.json` describes the records in it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Buffer {
+    /// Of the library: indices, key times and records.
+    Words = 0,
+    /// Of the library: keys, rest poses and inverse bind matrices.
+    Values = 1,
+    /// The step of the crowd clock: a `posse_frame`, which the caller writes before each frame.
+    Frame = 2,
+    /// The layers. Kernels write times into them.
+    Layers = 3,
+    /// What all instances of the batch share.
+    Batch = 4,
+    /// The drivers of the layers.
+    Drives = 5,
+    /// The size of the batch for the pass that drives layers.
+    DriveBatch = 6,
+    /// The parameters of all instances, `float`, which the caller writes.
+    Parameters = 7,
+    /// The parameters of the previous frame, which the caller copies here after each frame.
+    ParametersBefore = 8,
+    /// The goals of inverse kinematics.
+    Goals = 9,
+    /// The size of the batch for the pass that reads the parameters of goals.
+    GoalBatch = 10,
+    /// Displacements of transitions, and goals.
+    Lists = 11,
+    /// Output: local transforms, as `POSSE_FORMAT_ROWS3X4` has them.
+    Local = 12,
+    /// Output: model matrices, three rows of four `float`.
+    Model = 13,
+    /// Output: skin matrices, three rows of four `float`, or in the skin format of the crowd.
+    Skin = 14,
+    /// Output: morph weights, then properties.
+    Numbers = 15,
+    /// Output: root motion, 8 `float` per instance.
+    RootMotion = 16,
+}
+
+/// The step of the crowd clock that kernels pose: the contents of `POSSE_BUFFER_FRAME`. `posse_frame_of` makes one. This
+/// struct never grows.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Frame {
+    /// The tick to pose.
+    pub now: Ticks,
+    /// The tick of the previous frame.
+    pub from: Ticks,
+    /// 0.
+    pub reserved: [u32; 4],
+}
+
+/// The device for which a crowd is packed. With 0 everywhere, it has the limits of every device: bindings of 128 MiB and
+/// 65535 workgroups.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PackOptions {
+    /// `sizeof(posse_pack_options)`.
+    pub struct_size: usize,
+    /// The largest storage buffer that a kernel can bind, in bytes; 0 for 128 MiB.
+    pub max_binding_bytes: u64,
+    /// The most workgroups of a dispatch in x and in y; 0 for 65535.
+    pub max_groups_per_row: u32,
+    /// 0.
+    pub reserved: u32,
+}
+
+/// A batch: instances of one skeleton that one kernel poses.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PackedBatch {
+    /// `sizeof(posse_packed_batch)`, set by the caller.
+    pub struct_size: usize,
+    /// The skeleton.
+    pub skeleton: u32,
+    /// The number of instances.
+    pub instance_count: u32,
+    /// The number of dispatches of a frame.
+    pub dispatch_count: u32,
+    /// 0.
+    pub reserved: u32,
+}
+
+/// A dispatch of a batch. Binding `i` of group 0 is the buffer `buffers[i]`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PackedDispatch {
+    /// `sizeof(posse_packed_dispatch)`, set by the caller.
+    pub struct_size: usize,
+    /// The pass: a `posse_pass`.
+    pub pass: u32,
+    /// The workgroups in x and y; 1 in z.
+    pub groups: [u32; 2],
+    /// The number of bindings.
+    pub binding_count: u32,
+    /// The buffer of each binding: a `posse_buffer`.
+    pub buffers: [u32; 16],
+    /// The access to each buffer: 0 storage that is read, 1 storage that is written, 2 a uniform.
+    pub access: [u32; 16],
+}
+
+/// A buffer of a batch, or of the library.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PackedBuffer {
+    /// `sizeof(posse_packed_buffer)`, set by the caller.
+    pub struct_size: usize,
+    /// The size in bytes; 0 if no dispatch uses the buffer, in which case a dispatch that binds it can bind any other.
+    pub bytes: u64,
+    /// The bytes that `posse_packed_read` writes, for the beginning of the buffer; the rest begins as zeros.
+    pub content_bytes: u64,
 }

@@ -6,11 +6,12 @@
 
 #include "rig.h"
 
-enum { MAX_HANDLES = 12, INSTANCES = 10, MAX_INSTANCES = 40, FUNCTIONS = 29 };
+enum { MAX_HANDLES = 12, INSTANCES = 10, MAX_INSTANCES = 40, FUNCTIONS = 34 };
 
 static uint64_t state;
 static posse_library *libraries[MAX_HANDLES];
 static posse_crowd *crowds[MAX_HANDLES];
+static posse_packed *packs[MAX_HANDLES];
 static size_t results[POSSE_STATUS_INTERNAL + 1], by_function[FUNCTIONS][2];
 
 static uint32_t random_below(uint32_t end) {
@@ -70,6 +71,12 @@ static posse_crowd *some_crowd(void) {
   if (rarely()) return (posse_crowd *)(void *)(uintptr_t)(random_below(2) ? random_below(100) : SIZE_MAX);
   if (rarely()) return (posse_crowd *)(void *)libraries[random_below(MAX_HANDLES)];
   return crowds[random_below(MAX_HANDLES)];
+}
+
+static posse_packed *some_packed(void) {
+  if (rarely()) return (posse_packed *)(void *)(uintptr_t)(random_below(2) ? random_below(100) : 0);
+  if (rarely()) return (posse_packed *)(void *)crowds[random_below(MAX_HANDLES)];
+  return packs[random_below(MAX_HANDLES)];
 }
 
 static posse_layer random_layer(void) {
@@ -381,6 +388,62 @@ static posse_status call(uint32_t function) {
       info.struct_size = size_of_struct(sizeof info);
       return posse_library_get_skin_joint(library, index_below(1), index_below(2), &info);
     }
+    case 28: {
+      posse_pack_options options = {0};
+      posse_packed *made = NULL;
+      options.struct_size = size_of_struct(sizeof options);
+      options.max_binding_bytes = random_below(8) ? 0 : random_below(4096);
+      options.max_groups_per_row = random_below(8) ? 0 : random_below(4);
+      status = posse_packed_create(crowd, random_below(4) ? &options : NULL, rarely() ? NULL : &made, rarely() ? NULL : &count);
+      if (made != NULL) {
+        (void)posse_packed_destroy(packs[slot]);
+        packs[slot] = made;
+      }
+      return status;
+    }
+    case 29: return random_below(64) ? POSSE_STATUS_OK : posse_packed_destroy(some_packed());
+    case 30: {
+      posse_packed *const packed = some_packed();
+      posse_packed_batch info;
+      info.struct_size = size_of_struct(sizeof info);
+      index = index_below(2);
+      status = posse_packed_get_batch(packed, index, &info);
+      if (status == POSSE_STATUS_OK) {
+        const uint32_t capacity = info.instance_count - (random_below(8) == 0);
+        uint32_t *instances = (uint32_t *)memory(capacity * sizeof(uint32_t), &base);
+        status = posse_packed_get_instances(packed, index, rarely() ? NULL : instances, capacity);
+        free(base);
+      }
+      return status;
+    }
+    case 31: {
+      posse_packed *const packed = some_packed();
+      posse_packed_dispatch info;
+      char text[128];
+      size_t length;
+      info.struct_size = size_of_struct(sizeof info);
+      index = index_below(2);
+      count = index_below(2);
+      status = posse_packed_get_dispatch(packed, index, count, &info);
+      if (status != POSSE_STATUS_OK) return status;
+      return posse_packed_kernel(packed, index, count, text, random_below(sizeof text), rarely() ? NULL : &length);
+    }
+    case 32: {
+      posse_packed *const packed = some_packed();
+      posse_packed_buffer info = {0};
+      size_t capacity;
+      uint8_t *contents;
+      info.struct_size = size_of_struct(sizeof info);
+      index = index_below(2);
+      count = index_below(POSSE_BUFFER_ROOT_MOTION + 1);
+      status = posse_packed_get_buffer(packed, index, count, &info);
+      if (status != POSSE_STATUS_OK || info.content_bytes == 0) return status;
+      capacity = (size_t)info.content_bytes - (random_below(8) == 0);
+      contents = (uint8_t *)memory(capacity, &base);
+      status = posse_packed_read(packed, index, count, rarely() ? NULL : contents, capacity);
+      free(base);
+      return status;
+    }
     default: {
       posse_layout layout;
       layout.struct_size = size_of_struct(sizeof layout);
@@ -419,6 +482,7 @@ int main(int count, char **arguments) {
   for (function = 0; function < MAX_HANDLES; ++function) {
     (void)posse_library_destroy(libraries[function]);
     (void)posse_crowd_destroy(crowds[function]);
+    (void)posse_packed_destroy(packs[function]);
   }
   if (failed && calls >= 100000) {
     fprintf(stderr, "a function or a status has not occurred\n");

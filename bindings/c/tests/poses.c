@@ -692,6 +692,80 @@ static void test_errors(void) {
   OK(posse_library_destroy(library));
 }
 
+// A crowd packed for a device: sizes worked out by hand, and what is refused.
+static void test_packed(void) {
+  posse_library *library = arm_library();
+  posse_crowd *crowd = make_crowd(library, POSSE_OUTPUT_SKIN, 2);
+  posse_packed *packed = NULL;
+  posse_packed_batch batch;
+  posse_packed_dispatch dispatch;
+  posse_packed_buffer buffer;
+  posse_pack_options options;
+  // Of 3 instances in two chunks: 120 bytes per layer, 48 per joint of the skin.
+  const struct {
+    uint32_t buffer;
+    size_t bytes, contents;
+  } expected[] = {{POSSE_BUFFER_FRAME, 32, 32}, {POSSE_BUFFER_LAYERS, 360, 360}, {POSSE_BUFFER_SKIN, 288, 0},
+                  {POSSE_BUFFER_MODEL, 0, 0},   {POSSE_BUFFER_DRIVES, 0, 0},     {POSSE_BUFFER_LISTS, 0, 0}};
+  static const uint32_t played[] = {POSSE_BUFFER_WORDS, POSSE_BUFFER_VALUES, POSSE_BUFFER_FRAME, POSSE_BUFFER_BATCH,
+                                    POSSE_BUFFER_LAYERS};
+  static const char *const kernels[] = {"play_layers_f", "pose_none_64_shared_"};
+  const posse_frame frame = posse_frame_of(-1, 0x100000002);
+  uint32_t instances[3] = {9, 9, 9}, count = 7, at, words[8];
+  uint8_t bytes[360];
+  char name[128];
+  for (at = 0; at < 3; ++at) {
+    const posse_layer layer = posse_layer_of(at);
+    OK(posse_crowd_add(crowd, 0, &layer, 1, NULL));
+  }
+  OK(posse_packed_create(crowd, NULL, &packed, &count));
+  CHECK(count == 1);
+  memset(&batch, 0, sizeof batch);
+  batch.struct_size = sizeof batch;
+  OK(posse_packed_get_batch(packed, 0, &batch));
+  CHECK(batch.skeleton == 0 && batch.instance_count == 3 && batch.dispatch_count == 2);
+  CHECK(posse_packed_get_batch(packed, 1, &batch) == POSSE_STATUS_INDEX);
+  CHECK(posse_packed_get_instances(packed, 0, instances, 2) == POSSE_STATUS_BUFFER);
+  OK(posse_packed_get_instances(packed, 0, instances, 3));
+  CHECK(instances[0] == 0 && instances[1] == 1 && instances[2] == 2);
+  for (at = 0; at < 2; ++at) {
+    memset(&dispatch, 0, sizeof dispatch);
+    dispatch.struct_size = sizeof dispatch;
+    OK(posse_packed_get_dispatch(packed, 0, at, &dispatch));
+    // 64 layers or 32 instances of two joints share a workgroup.
+    CHECK(dispatch.pass == (at == 0 ? POSSE_PASS_PLAY : POSSE_PASS_POSE) && dispatch.groups[0] == 1 && dispatch.groups[1] == 1);
+    CHECK(dispatch.binding_count == (at == 0 ? 5 : 10));
+    OK(posse_packed_kernel(packed, 0, at, name, sizeof name, NULL));
+    CHECK(strncmp(name, kernels[at], strlen(kernels[at])) == 0);
+    if (at == 0) CHECK(memcmp(dispatch.buffers, played, sizeof played) == 0 && dispatch.access[2] == 2 && dispatch.access[4] == 1);
+  }
+  for (at = 0; at < sizeof expected / sizeof *expected; ++at) {
+    memset(&buffer, 0, sizeof buffer);
+    buffer.struct_size = sizeof buffer;
+    OK(posse_packed_get_buffer(packed, 0, expected[at].buffer, &buffer));
+    CHECK(buffer.bytes == expected[at].bytes && buffer.content_bytes == expected[at].contents);
+  }
+  OK(posse_packed_get_buffer(packed, 0, POSSE_BUFFER_WORDS, &buffer));
+  CHECK(buffer.bytes == buffer.content_bytes + 16);
+  CHECK(posse_packed_get_buffer(packed, 0, POSSE_BUFFER_ROOT_MOTION + 1, &buffer) == POSSE_STATUS_INDEX);
+  CHECK(posse_packed_read(packed, 0, POSSE_BUFFER_LAYERS, bytes, 359) == POSSE_STATUS_BUFFER);
+  OK(posse_packed_read(packed, 0, POSSE_BUFFER_LAYERS, bytes, sizeof bytes));
+  // The clips are the records that begin the layers, one behind the other in the words.
+  CHECK(memcmp(bytes, bytes + 120, 4) != 0 && memcmp(bytes + 120, bytes + 240, 4) != 0);
+  // The clock is a number of 64 bits, lower half first: 2^32 + 2 after -1.
+  memcpy(words, &frame, sizeof words);
+  CHECK(words[0] == 2 && words[1] == 1 && words[2] == 0xffffffff && words[3] == 0xffffffff && words[4] == 0);
+  OK(posse_packed_destroy(packed));
+  // One instance of a skin of two joints has 96 bytes, and a layer 120.
+  memset(&options, 0, sizeof options);
+  options.struct_size = sizeof options;
+  options.max_binding_bytes = 100;
+  CHECK(posse_packed_create(crowd, &options, &packed, &count) == POSSE_STATUS_LIMIT && packed == NULL && count == 0);
+  OK(posse_crowd_destroy(crowd));
+  OK(posse_library_destroy(library));
+  CHECK(posse_packed_destroy((posse_packed *)(void *)library) == POSSE_STATUS_HANDLE);
+}
+
 int main(void) {
   test_library();
   test_outputs();
@@ -701,7 +775,8 @@ int main(void) {
   test_goals();
   test_events_and_motion();
   test_threads();
+  test_packed();
   test_errors();
-  puts("9 passed, 0 failed");
+  puts("10 passed, 0 failed");
   return 0;
 }

@@ -95,6 +95,7 @@ def test_what_needs_a_gpu_says_so(tmp_path: Path, slide: Path) -> None:
     for arguments in (
         ["adapters"],
         ["bench", "--instances", "10"],
+        ["kernels", "demo"],
         ["render", slide, "-o", tmp_path / "picture.png"],
         ["eval", slide, "--times", "0", "--engine", "gpu"],
         ["bake", slide, "-o", tmp_path / "out", "--engine", "gpu"],

@@ -22,6 +22,8 @@ mod engine;
 mod eval;
 mod evaluation;
 mod inspect;
+#[cfg(feature = "gpu")]
+mod kernels;
 mod merge;
 mod npz;
 mod output;
@@ -121,6 +123,14 @@ enum Command {
     /// Lists the adapters of this machine, in builds with the feature `gpu`.
     #[cfg(not(feature = "gpu"))]
     Adapters(AnyArgs),
+    /// Writes the kernels for a file or a crowd file in the language of a device of your own, with a manifest and the
+    /// contents of the buffers.
+    #[cfg(feature = "gpu")]
+    #[command(after_long_help = kernels::HELP)]
+    Kernels(kernels::Args),
+    /// Writes the kernels for a device of your own, in builds with the feature `gpu`.
+    #[cfg(not(feature = "gpu"))]
+    Kernels(AnyArgs),
     /// Measures the engines over crowds of many sizes, or over a crowd file. Each case is compared with the reference
     /// first.
     #[cfg(feature = "gpu")]
@@ -210,9 +220,11 @@ fn run_command(cli: Cli) -> Result<Outcome, Error> {
         #[cfg(feature = "gpu")]
         Command::Adapters(args) => adapters::run(&args).map(|()| Outcome::Passed),
         #[cfg(feature = "gpu")]
+        Command::Kernels(args) => kernels::run(&args).map(|()| Outcome::Passed),
+        #[cfg(feature = "gpu")]
         Command::Bench(args) => bench::run(&args),
         #[cfg(not(feature = "gpu"))]
-        Command::Render(_) | Command::Adapters(_) | Command::Bench(_) => Err(without_gpu::error()),
+        Command::Render(_) | Command::Adapters(_) | Command::Kernels(_) | Command::Bench(_) => Err(without_gpu::error()),
     }
 }
 

@@ -2,11 +2,12 @@ use std::ops::Range;
 
 use glam::{DQuat, DVec4};
 
-use crate::gpu::kernels::{POSE_BINDINGS, bind_group_layout};
-use crate::gpu::plan::Plan;
+use crate::gpu::kernels::bind_group_layout;
 use crate::gpu::shader::Composed;
 use crate::gpu::shader_files::ShaderFile;
 use crate::gpu::{AdapterKind, GpuContext, Scopes, read_buffers, upload};
+use crate::kernels::Pass;
+use crate::kernels::plan::Plan;
 use crate::model::{Mixing, SkinFormat};
 use crate::pack::Features;
 use crate::pack::record::SkeletonRecord;
@@ -32,7 +33,7 @@ pub fn run_with(format: SkinFormat, count: usize, body: &str, words: &[u32], val
     let composed = Composed::pose_with_caller(&plan.kernel, Features::ALL, caller);
     let module = pollster::block_on(composed.compile(device)).unwrap();
     let scopes = Scopes::push(device);
-    let group_layout = bind_group_layout(device, &POSE_BINDINGS);
+    let group_layout = bind_group_layout(device, Pass::Pose);
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         bind_group_layouts: &[Some(&group_layout)],
         ..Default::default()
@@ -45,16 +46,17 @@ pub fn run_with(format: SkinFormat, count: usize, body: &str, words: &[u32], val
         compilation_options: Default::default(),
         cache: None,
     });
-    let buffers = POSE_BINDINGS.map(|(name, _)| match name {
-        "words" => upload((&gpu).into(), name, bytemuck::cast_slice(words)),
-        "values" => upload((&gpu).into(), name, bytemuck::cast_slice(values)),
-        _ => device.create_buffer(&wgpu::BufferDescriptor {
+    let buffers = Pass::Pose.bindings().iter().map(|binding| match binding.name {
+        name @ "words" => upload((&gpu).into(), name, bytemuck::cast_slice(words)),
+        name @ "values" => upload((&gpu).into(), name, bytemuck::cast_slice(values)),
+        name => device.create_buffer(&wgpu::BufferDescriptor {
             label: Some(name),
             size: if name == "local_out" { 16 * count as u64 } else { 256 },
             usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC,
             mapped_at_creation: false,
         }),
     });
+    let buffers: Vec<wgpu::Buffer> = buffers.collect();
     let entries = (0..).zip(&buffers);
     let entries =
         entries.map(|(binding, buffer)| wgpu::BindGroupEntry { binding, resource: buffer.as_entire_binding() });
@@ -70,7 +72,7 @@ pub fn run_with(format: SkinFormat, count: usize, body: &str, words: &[u32], val
     pass.dispatch_workgroups((count as u32).div_ceil(64), 1, 1);
     drop(pass);
     pollster::block_on(scopes.pop()).unwrap();
-    let out = POSE_BINDINGS.iter().position(|(name, _)| *name == "local_out").unwrap();
+    let out = Pass::Pose.bindings().iter().position(|binding| binding.name == "local_out").unwrap();
     let wanted = [(&buffers[out], 0..16 * count as u64)];
     let bytes = pollster::block_on(read_buffers((&gpu).into(), encoder, &wanted)).unwrap();
     let numbers: Vec<[f32; 4]> = bytemuck::pod_collect_to_vec(&bytes[0]);

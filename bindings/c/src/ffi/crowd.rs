@@ -17,7 +17,7 @@ use crate::types::{
 };
 
 /// The crowd of a handle.
-fn crowd(handle: *const CrowdHandle) -> Outcome<Arc<Crowd>> {
+pub fn crowd(handle: *const CrowdHandle) -> Outcome<Arc<Crowd>> {
     registry::get(handle.addr())
 }
 

@@ -230,15 +230,8 @@ pub unsafe extern "C" fn posse_library_name(
     // SAFETY: the pointers are arguments of this call.
     unsafe {
         entry(|caller| {
-            let name = self::library(library)?.name(numbered(kind)?, owner, index)?.replace('\0', " ");
-            if !length.is_null() {
-                caller.write_one("length", name.len(), length)?;
-            }
-            if buffer.is_null() && capacity == 0 {
-                return Ok(());
-            }
-            let text: Vec<u8> = name.bytes().chain([0]).collect();
-            caller.write("buffer", &text, buffer.cast::<u8>(), capacity)
+            let name = self::library(library)?.name(numbered(kind)?, owner, index)?;
+            caller.write_text(&name, buffer, capacity, length)
         })
     }
 }

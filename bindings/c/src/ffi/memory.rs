@@ -8,7 +8,8 @@ use crate::error::{Error, Outcome};
 use crate::layout::{OutputKind, Rows};
 use crate::types::{
     Chain, ClipInfo, CrowdHandle, CrowdInfo, CrowdOptions, Event, EventList, Goal, JointInfo, Layer, Layout,
-    LibraryHandle, LibraryInfo, LoadOptions, Loaded, Output, Outputs, SkeletonInfo, SkinJointInfo, Status, Transition,
+    LibraryHandle, LibraryInfo, LoadOptions, Loaded, Output, Outputs, PackOptions, PackedBatch, PackedBuffer,
+    PackedDispatch, PackedHandle, SkeletonInfo, SkinJointInfo, Status, Transition,
 };
 
 /// The most bytes that an array has.
@@ -54,6 +55,10 @@ sized! {
     LoadOptions "posse_load_options" 24;
     Loaded "posse_loaded" 32;
     Outputs "posse_outputs" 136;
+    PackOptions "posse_pack_options" 24;
+    PackedBatch "posse_packed_batch" 24;
+    PackedBuffer "posse_packed_buffer" 24;
+    PackedDispatch "posse_packed_dispatch" 152;
     SkeletonInfo "posse_skeleton_info" 32;
     SkinJointInfo "posse_skin_joint_info" 64;
     Transition "posse_transition" 32;
@@ -102,6 +107,20 @@ impl Caller {
         // this library owns.
         unsafe { ptr::copy_nonoverlapping(from.as_ptr(), to, from.len()) };
         Ok(())
+    }
+
+    /// Writes a text with a 0 at its end to `buffer`, and its length without the 0 to `length`, which can be null. Without
+    /// a buffer, it writes the length alone.
+    pub fn write_text(&self, text: &str, buffer: *mut c_char, capacity: usize, length: *mut usize) -> Outcome<()> {
+        let text = text.replace('\0', " ");
+        if !length.is_null() {
+            self.write_one("length", text.len(), length)?;
+        }
+        if buffer.is_null() && capacity == 0 {
+            return Ok(());
+        }
+        let bytes: Vec<u8> = text.bytes().chain([0]).collect();
+        self.write("buffer", &bytes, buffer.cast::<u8>(), capacity)
     }
 
     /// Writes one number.
@@ -207,6 +226,7 @@ impl Number for f64 {}
 impl Number for Event {}
 impl Number for *mut CrowdHandle {}
 impl Number for *mut LibraryHandle {}
+impl Number for *mut PackedHandle {}
 
 /// Memory of the caller for outputs.
 pub struct Targets<'a> {

@@ -19,6 +19,7 @@
 mod crowd;
 mod library;
 mod memory;
+mod packed;
 
 use std::any::Any;
 use std::cell::RefCell;

@@ -9,6 +9,7 @@
 //! without loops. Smaller instances share a workgroup, because most lanes of a workgroup would idle.
 //! `docs/decisions/gpu-pose-kernel.md` has the trials.
 
+#[cfg(feature = "gpu")]
 use crate::error::Error;
 use crate::model::{Crowd, Mixing, SkinFormat};
 use crate::pack::record::{NONE, SkeletonRecord};
@@ -16,7 +17,7 @@ use crate::pack::{PackedBatch, PackedSkeleton};
 
 /// The workgroup of a kernel that poses: its size, and the room in its memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Workgroup {
+pub(crate) struct Workgroup {
     /// Invocations per workgroup.
     pub size: u32,
     /// True if one instance takes all lanes. Its kernels are compiled for that: its index, its layers and their times
@@ -29,7 +30,7 @@ pub(super) struct Workgroup {
 }
 
 /// Bytes of workgroup memory that every adapter has.
-pub(super) const WORKGROUP_BYTES: u32 = 16384;
+pub(crate) const WORKGROUP_BYTES: u32 = 16384;
 /// Layers per workgroup of a kernel that mixes, if instances share a workgroup.
 const SHARED_PLAYED_CAPACITY: u32 = 64;
 /// The fewest instances that share a workgroup, so that a rig of more than 16 joints has one of its own: fewer would
@@ -40,7 +41,7 @@ const MIN_SPANS: u32 = 16;
 
 /// All workgroups, from small to large: one that several instances share, then workgroups of one instance. Each fits
 /// [`WORKGROUP_BYTES`].
-pub(super) const WORKGROUPS: [Workgroup; 6] = [
+pub(crate) const WORKGROUPS: [Workgroup; 6] = [
     Workgroup { size: 64, one_instance: false, joint_capacity: Some(64), span_capacity: 128 },
     instance_workgroup(32, Some(32), 64),
     instance_workgroup(64, Some(64), 128),
@@ -106,7 +107,7 @@ impl Workgroup {
 
 /// The room for search results that the layers of a workgroup need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum SpanRoom {
+pub(crate) enum SpanRoom {
     /// One search result per layer, which `play.wgsl` has written into its record: each clip has at most one timeline.
     InLayers,
     /// Room for 16 search results: one or two timelines per layer, as in most files.
@@ -121,7 +122,7 @@ pub(super) enum SpanRoom {
 
 /// The way in which a kernel turns joints to goals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum GoalTurns {
+pub(crate) enum GoalTurns {
     /// Instances have no goals.
     None,
     /// A turn moves all below a joint as a rigid body.
@@ -145,6 +146,7 @@ impl GoalTurns {
     ///
     /// # Errors
     /// [`Error::Limit`] for more than [`MAX_LINKS_IN_SOFTWARE`] times goals.
+    #[cfg(feature = "gpu")]
     pub fn check(self, on_hardware: bool, goals: usize, links: usize) -> Result<(), Error> {
         let needed = goals.saturating_mul(links);
         if self != Self::General || on_hardware || needed <= MAX_LINKS_IN_SOFTWARE {
@@ -158,7 +160,7 @@ impl GoalTurns {
 
 /// The kernel that poses a batch. Each distinct key is one pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct PoseKernel {
+pub(crate) struct PoseKernel {
     /// The mixing that the kernel does: none for one plain layer, blending, or any mixing.
     pub mixing: Mixing,
     /// The workgroup.
@@ -177,7 +179,7 @@ pub(super) struct PoseKernel {
 
 /// The plan of a batch: its kernel, and the share of each instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Plan {
+pub(crate) struct Plan {
     /// The kernel.
     pub kernel: PoseKernel,
     /// Lanes per instance.
@@ -191,7 +193,49 @@ pub(super) struct Plan {
 /// The most joints that lead to chains, times goals, on a software renderer where turns change local rotations: each
 /// lane walks from the chain to the root, twice per goal that aims, and a software renderer ends the loops of an
 /// invocation after 65,535 rounds in total.
+#[cfg(feature = "gpu")]
 const MAX_LINKS_IN_SOFTWARE: usize = 24_000;
+
+impl PoseKernel {
+    /// The name among the kernels of a library, made of what the kernel is compiled for.
+    pub fn name(&self) -> String {
+        let mut name = match self.mixing {
+            Mixing::None => "pose_none_".to_owned(),
+            Mixing::Blend => "pose_blend_".to_owned(),
+            Mixing::Any => "pose_any_".to_owned(),
+        };
+        name += &self.workgroup.size.to_string();
+        name += match (self.workgroup.one_instance, self.workgroup.joint_capacity) {
+            (false, _) => "_shared",
+            (true, Some(_)) => "",
+            (true, None) => "_storage",
+        };
+        name += match self.span_room {
+            SpanRoom::InLayers => "_one_timeline",
+            SpanRoom::Least => "_few_timelines",
+            SpanRoom::Few => "_timelines",
+            SpanRoom::Many => "_many_timelines",
+            SpanRoom::TooMany => "_any_timelines",
+        };
+        if self.joints_in_lanes {
+            name += "_lanes";
+        }
+        name += match self.skin_format {
+            SkinFormat::Matrix => "",
+            SkinFormat::HalfMatrix => "_half",
+            SkinFormat::DualQuaternion => "_dual_quaternion",
+        };
+        if self.displaces {
+            name += "_transitions";
+        }
+        name += match self.goals {
+            GoalTurns::None => "",
+            GoalTurns::Rigid => "_goals",
+            GoalTurns::General => "_goals_general",
+        };
+        name
+    }
+}
 
 impl Plan {
     /// The plan for instances of a skeleton with `layers` layers each, whose skin matrices are in full.

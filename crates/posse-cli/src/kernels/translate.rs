@@ -1,0 +1,235 @@
+//! A kernel in the languages of devices: the WGSL of the library, translated by naga.
+
+use naga::back::{hlsl, msl, spv};
+use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
+use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
+use posse::Error;
+use posse::gpu::KernelText;
+use serde::Serialize;
+
+/// A language of shaders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Language {
+    /// WebGPU.
+    Wgsl,
+    /// SPIR-V 1.3, for Vulkan 1.1 and later.
+    Spirv,
+    /// HLSL of shader model 5.1, for Direct3D 12.
+    Hlsl,
+    /// The Metal Shading Language 2.3.
+    Msl,
+}
+
+impl Language {
+    /// The name in the manifest.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wgsl => "wgsl",
+            Self::Spirv => "spirv",
+            Self::Hlsl => "hlsl",
+            Self::Msl => "msl",
+        }
+    }
+
+    /// The extension of files.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Wgsl => "wgsl",
+            Self::Spirv => "spv",
+            Self::Hlsl => "hlsl",
+            Self::Msl => "metal",
+        }
+    }
+}
+
+/// A kernel that naga has parsed and validated.
+pub struct ParsedKernel<'a> {
+    text: &'a KernelText,
+    module: naga::Module,
+    info: ModuleInfo,
+}
+
+/// A binding, as naga reads it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ReadBinding {
+    /// The group.
+    pub group: u32,
+    /// The number in the group.
+    pub binding: u32,
+    /// The name of the variable.
+    pub name: String,
+    /// `read`, `read_write` or `uniform`.
+    pub access: &'static str,
+    /// The type in WGSL.
+    #[serde(rename = "type")]
+    pub type_name: String,
+}
+
+/// A translated kernel.
+pub struct Translated {
+    /// The contents of the file.
+    pub bytes: Vec<u8>,
+    /// The name of the entry point.
+    pub entry_point: String,
+}
+
+impl<'a> ParsedKernel<'a> {
+    /// Parses and validates a kernel.
+    pub fn new(text: &'a KernelText) -> Result<Self, Error> {
+        let parsed = naga::front::wgsl::parse_str(&text.wgsl);
+        let module = parsed.map_err(|error| failed(text, &error.emit_to_string(&text.wgsl)))?;
+        let validated = Validator::new(ValidationFlags::all(), Capabilities::empty()).validate(&module);
+        let info = validated.map_err(|error| failed(text, &error.emit_to_string(&text.wgsl)))?;
+        Ok(Self { text, module, info })
+    }
+
+    /// The invocations per workgroup in x, y and z.
+    pub fn workgroup_size(&self) -> [u32; 3] {
+        self.module.entry_points.first().map_or([1; 3], |entry| entry.workgroup_size)
+    }
+
+    /// The bytes of workgroup memory.
+    pub fn workgroup_bytes(&self) -> u32 {
+        let globals = self.module.global_variables.iter().map(|(_, global)| global);
+        let shared = globals.filter(|global| global.space == naga::AddressSpace::WorkGroup);
+        shared.map(|global| self.module.types[global.ty].inner.size(self.module.to_ctx())).sum()
+    }
+
+    /// The bindings, in order.
+    pub fn bindings(&self) -> Vec<ReadBinding> {
+        let mut bindings: Vec<ReadBinding> = Vec::new();
+        for (_, global) in self.module.global_variables.iter() {
+            let (Some(place), Some(name)) = (global.binding, &global.name) else { continue };
+            let access = match global.space {
+                naga::AddressSpace::Uniform => "uniform",
+                naga::AddressSpace::Storage { access } if access.contains(naga::StorageAccess::STORE) => "read_write",
+                _ => "read",
+            };
+            let type_name = self.type_name(global.ty);
+            bindings.push(ReadBinding {
+                group: place.group,
+                binding: place.binding,
+                name: name.clone(),
+                access,
+                type_name,
+            });
+        }
+        bindings.sort_by_key(|binding| (binding.group, binding.binding));
+        bindings
+    }
+
+    /// A type as WGSL writes it.
+    fn type_name(&self, ty: naga::Handle<naga::Type>) -> String {
+        let found = &self.module.types[ty];
+        match (&found.name, &found.inner) {
+            (Some(name), _) => name.clone(),
+            (None, naga::TypeInner::Scalar(scalar)) => scalar_name(*scalar),
+            (None, naga::TypeInner::Vector { size, scalar }) => {
+                format!("vec{}<{}>", *size as u32, scalar_name(*scalar))
+            }
+            (None, naga::TypeInner::Array { base, size, .. }) => match size {
+                naga::ArraySize::Constant(count) => format!("array<{}, {count}>", self.type_name(*base)),
+                _ => format!("array<{}>", self.type_name(*base)),
+            },
+            (None, naga::TypeInner::Atomic(scalar)) => format!("atomic<{}>", scalar_name(*scalar)),
+            (None, other) => format!("{other:?}"),
+        }
+    }
+
+    /// The kernel in a language.
+    pub fn translate(&self, language: Language) -> Result<Translated, Error> {
+        match language {
+            Language::Wgsl => Ok(self.named(self.text.wgsl.clone().into_bytes(), None)),
+            Language::Spirv => self.to_spirv(),
+            Language::Hlsl => self.to_hlsl(),
+            Language::Msl => self.to_msl(),
+        }
+    }
+
+    fn named(&self, bytes: Vec<u8>, entry_point: Option<String>) -> Translated {
+        Translated { bytes, entry_point: entry_point.unwrap_or_else(|| self.text.pass.entry_point().to_owned()) }
+    }
+
+    /// Descriptor set 0 with the numbers of the bindings. An index beyond a buffer reads or writes its last element.
+    fn to_spirv(&self) -> Result<Translated, Error> {
+        let places = self.module.global_variables.iter().filter_map(|(_, global)| global.binding);
+        let place = |place: naga::ResourceBinding| {
+            let to = spv::BindingInfo { descriptor_set: place.group, binding: place.binding, binding_array_size: None };
+            (place, to)
+        };
+        let options = spv::Options {
+            lang_version: (1, 3),
+            flags: spv::WriterFlags::empty(),
+            fake_missing_bindings: false,
+            binding_map: places.map(place).collect(),
+            bounds_check_policies: RESTRICTED,
+            zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode::None,
+            ..spv::Options::default()
+        };
+        let entry_point = self.text.pass.entry_point().to_owned();
+        let pipeline = spv::PipelineOptions { shader_stage: naga::ShaderStage::Compute, entry_point };
+        let words = spv::write_vec(&self.module, &self.info, &options, Some(&pipeline));
+        let words = words.map_err(|error| failed(self.text, &error.to_string()))?;
+        // The byte order of SPIR-V is that of its first word.
+        Ok(self.named(words.iter().flat_map(|word| word.to_le_bytes()).collect(), None))
+    }
+
+    /// Registers with the numbers of the bindings in space 0: t for storage that is read, u for storage that is written,
+    /// b for uniforms.
+    fn to_hlsl(&self) -> Result<Translated, Error> {
+        let options = hlsl::Options { zero_initialize_workgroup_memory: false, ..hlsl::Options::default() };
+        let mut text = String::new();
+        let pipeline = hlsl::PipelineOptions::default();
+        let written = hlsl::Writer::new(&mut text, &options, &pipeline).write(&self.module, &self.info, None);
+        let written = written.map_err(|error| failed(self.text, &error.to_string()))?;
+        let name = written.entry_point_names.into_iter().next().and_then(Result::ok);
+        Ok(self.named(text.into_bytes(), name))
+    }
+
+    /// Arguments `[[buffer(N)]]` with the numbers of the bindings.
+    fn to_msl(&self) -> Result<Translated, Error> {
+        let mut resources = msl::EntryPointResources::default();
+        for (_, global) in self.module.global_variables.iter() {
+            let Some(place) = global.binding else { continue };
+            let slot = u8::try_from(place.binding).ok();
+            let mutable = !matches!(global.space, naga::AddressSpace::Uniform);
+            resources.resources.insert(place, msl::BindTarget { buffer: slot, mutable, ..Default::default() });
+        }
+        let entry_point = self.text.pass.entry_point().to_owned();
+        let options = msl::Options {
+            lang_version: (2, 3),
+            per_entry_point_map: [(entry_point, resources)].into(),
+            fake_missing_bindings: false,
+            zero_initialize_workgroup_memory: false,
+            ..msl::Options::default()
+        };
+        let written = msl::write_string(&self.module, &self.info, &options, &msl::PipelineOptions::default());
+        let (text, written) = written.map_err(|error| failed(self.text, &error.to_string()))?;
+        let name = written.entry_point_names.into_iter().next().and_then(Result::ok);
+        Ok(self.named(text.into_bytes(), name))
+    }
+}
+
+/// A number type as WGSL writes it.
+fn scalar_name(scalar: naga::Scalar) -> String {
+    let kind = match scalar.kind {
+        naga::ScalarKind::Uint => "u",
+        naga::ScalarKind::Sint => "i",
+        naga::ScalarKind::Float => "f",
+        _ => return format!("{:?}", scalar.kind).to_lowercase(),
+    };
+    format!("{kind}{}", 8 * scalar.width)
+}
+
+/// Indices are clamped to the last element.
+const RESTRICTED: BoundsCheckPolicies = BoundsCheckPolicies {
+    index: BoundsCheckPolicy::Restrict,
+    buffer: BoundsCheckPolicy::Restrict,
+    image_load: BoundsCheckPolicy::Unchecked,
+    binding_array: BoundsCheckPolicy::Unchecked,
+};
+
+/// The error of a kernel that naga refuses. An interpolator of the library can be the reason.
+fn failed(text: &KernelText, message: &str) -> Error {
+    Error::Shader { file: text.name.clone(), line: 0, message: message.trim().to_owned() }
+}
