@@ -77,8 +77,9 @@ pub enum Error {
         reason: String,
     },
     /// A crowd was made without the capacity for a change. Nothing is changed, and the crowd plays on as before.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
+    // Without `From`, so that `?` in a closure keeps one conversion to choose from.
+    #[error("{0}")]
+    Refused(Refusal),
     /// Something is larger than a format or a device can hold.
     #[error("{what}: {needed} needed, {allowed} allowed")]
     Limit {

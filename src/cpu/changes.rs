@@ -107,7 +107,7 @@ impl CpuCrowd {
         let &NewTransition { instance, layers, .. } = new;
         self.check_layers(engine, instance, layers)?;
         if crowd.len() != self.slots.len() || crowd.skeleton(instance) != self.capacity(instance).skeleton {
-            return Err(Refusal::OtherInstances.into());
+            return Err(Error::Refused(Refusal::OtherInstances));
         }
         crowd.begin_transition(library, new)?;
         self.write_instance(engine, instance, layers, displacement(crowd, instance));

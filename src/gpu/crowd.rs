@@ -185,7 +185,7 @@ impl GpuCrowd {
             let mut moving = batch.instances().iter().filter(|&&instance| crowd.start_poses(instance).is_some());
             let capacity = batch.transitions.as_ref().map_or(0, TransitionCapacity::count);
             if let Some(&instance) = moving.nth(capacity) {
-                return Err(Refusal::MoreTransitions { instance, capacity }.into());
+                return Err(Error::Refused(Refusal::MoreTransitions { instance, capacity }));
             }
         }
         for batch in &self.batches {
@@ -390,12 +390,12 @@ impl GpuCrowd {
         self.check_layers(on_gpu, instance, layers)?;
         let (batch, slot) = self.find(instance);
         if crowd.len() != self.locations.len() || crowd.skeleton(instance) != batch.skeleton() {
-            return Err(Refusal::OtherInstances.into());
+            return Err(Error::Refused(Refusal::OtherInstances));
         }
         let transitions = batch.transitions.as_ref();
         if !transitions.is_some_and(|transitions| transitions.has_place(slot, now)) {
             let capacity = transitions.map_or(0, TransitionCapacity::count);
-            return Err(Refusal::MoreTransitions { instance, capacity }.into());
+            return Err(Error::Refused(Refusal::MoreTransitions { instance, capacity }));
         }
         crowd.begin_transition(library, new)?;
         self.write_instances(on_gpu, &[(instance, layers)], false)?;
@@ -419,7 +419,7 @@ impl GpuCrowd {
         self.check_index(instance)?;
         let (needed, capacity) = (values.len(), self.parameter_count);
         if needed > capacity {
-            return Err(Refusal::MoreParameters { instance, needed, capacity }.into());
+            return Err(Error::Refused(Refusal::MoreParameters { instance, needed, capacity }));
         }
         let (batch, slot) = self.find(instance);
         if let Some(buffer) = batch.parameters() {

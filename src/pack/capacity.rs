@@ -153,7 +153,7 @@ impl BatchCapacity {
         check_layers(instance, layers)?;
         check_instance(packed, instance, self.skeleton, layers)?;
         packed.check_instance_outputs(self.skeleton, layers, outputs)?;
-        Ok(self.check_layer_capacity(instance, layers)?)
+        self.check_layer_capacity(instance, layers).map_err(Error::Refused)
     }
 
     /// Checks new goals for an instance.
@@ -164,7 +164,7 @@ impl BatchCapacity {
     pub fn check_goals(&self, packed: &PackedLibrary, instance: usize, goals: &[Goal]) -> Result<(), Error> {
         check_goal_numbers(instance, goals)?;
         check_goals(packed, instance, self.skeleton, goals)?;
-        Ok(self.check_goal_capacity(instance, goals)?)
+        self.check_goal_capacity(instance, goals).map_err(Error::Refused)
     }
 }
 
@@ -188,15 +188,15 @@ pub(crate) fn check_changed_crowd(
     }
     packed.check_outputs(crowd, outputs)?;
     if crowd.len() != count {
-        return Err(Refusal::OtherInstances.into());
+        return Err(Error::Refused(Refusal::OtherInstances));
     }
     for instance in 0..count {
         let capacity = capacity_of(instance);
         if crowd.skeleton(instance) != capacity.skeleton {
-            return Err(Refusal::OtherInstances.into());
+            return Err(Error::Refused(Refusal::OtherInstances));
         }
-        capacity.check_layer_capacity(instance, crowd.layers(instance))?;
-        capacity.check_goal_capacity(instance, crowd.goals(instance))?;
+        let layers = capacity.check_layer_capacity(instance, crowd.layers(instance));
+        layers.and_then(|()| capacity.check_goal_capacity(instance, crowd.goals(instance))).map_err(Error::Refused)?;
     }
     Ok(())
 }
