@@ -5,7 +5,7 @@ use std::path::Path;
 use glam::{DQuat, DVec3};
 use posse::curves::{Curve, CurveEasing, Easing, Interpolation, Target, Track};
 use posse::export::gltf::Document;
-use posse::export::gltf::{Body, BodyVertex};
+use posse::export::gltf::{BodyVertex, HumanMesh};
 use posse::import::gltf;
 use posse::retarget::{JointMap, RetargetOptions};
 use posse::root_motion::{RootMotion, RootRotation};
@@ -28,7 +28,7 @@ fn json_document(mut json: Value) -> Document {
 }
 
 /// A body of one triangle.
-fn triangle() -> Body {
+fn triangle() -> HumanMesh {
     let vertex = |position| BodyVertex {
         position,
         normal: [0.0, 0.0, 1.0],
@@ -37,7 +37,7 @@ fn triangle() -> Body {
         parts: [0.0; 4],
     };
     let vertices = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 2.0, 0.0]].map(vertex).to_vec();
-    Body { vertices, indices: vec![0, 1, 2] }
+    HumanMesh { vertices, indices: vec![0, 1, 2] }
 }
 
 /// Three nodes, of which the last has shear. A clip rotates the second, and translates the last by a pointer.
@@ -207,7 +207,7 @@ fn a_body_fits_documents_without_scenes_skins_and_with_other_meshes() {
     let mut made = json_document(json!({
         "nodes": [{ "name": "hip" }], "skins": [{ "joints": [0] }], "scene": 1, "scenes": [{}, { "nodes": [0] }],
     }));
-    made.add_body(&Body { vertices: Vec::new(), indices: Vec::new() });
+    made.add_body(&HumanMesh { vertices: Vec::new(), indices: Vec::new() });
     made.add_body(&triangle());
     let glb = made.to_glb().unwrap();
     let (json, _) = parts(&glb);
