@@ -102,9 +102,15 @@ fn the_manifest_has_the_bindings_of_the_engine_and_the_languages() {
     for register in ["register(t0)", "register(t2)", "register(b3)", "register(u7)", "register(t9)"] {
         assert!(hlsl.contains(register), "{register}");
     }
-    for slot in ["[[buffer(0)]]", "[[buffer(3)]]", "[[buffer(7)]]"] {
+    for slot in ["[[buffer(0)]]", "[[buffer(3)]]", "[[buffer(7)]]", "[[buffer(16)]]"] {
         assert!(msl.contains(slot), "{slot}");
     }
+    // The sizes are those of the storage buffers: all bindings but the two uniforms, each of which is a member.
+    let sizes: Vec<_> = list(&pose["languages"]["msl"]["sizes"]["bindings"]).to_vec();
+    assert_eq!(sizes.len(), 8, "{sizes:?}");
+    let members = msl.split_once("struct _mslBufferSizes {").unwrap().1.split_once('}').unwrap().0;
+    assert_eq!(members.matches("uint size").count(), 8, "{members}");
+    assert!(sizes.iter().all(|binding| *binding != 3 && *binding != 4), "{sizes:?}");
 }
 
 #[test]

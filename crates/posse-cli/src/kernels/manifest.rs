@@ -12,7 +12,7 @@ use posse::low_level::record::{Record, SHARED};
 use posse::{Crowd, Error, Joint, Library};
 use serde_json::{Map, Value, json};
 
-use crate::kernels::translate::{Language, ParsedKernel};
+use crate::kernels::translate::{Language, MSL_SIZES, ParsedKernel, Translated};
 
 /// The version of the format: it grows if a field changes its meaning or goes.
 const FORMAT: u32 = 1;
@@ -53,12 +53,12 @@ impl Manifest {
         }
     }
 
-    /// Adds a kernel with its files: language, name, and name of the entry point.
+    /// Adds a kernel with its files: language, name, and translation.
     pub fn add_kernel(
         &mut self,
         text: &KernelText,
         parsed: &ParsedKernel,
-        files: &[(Language, String, String)],
+        files: &[(Language, String, Translated)],
     ) -> Result<(), Error> {
         let (read, table) = (parsed.bindings(), text.pass.bindings());
         let mut bindings = Vec::new();
@@ -80,8 +80,12 @@ impl Manifest {
         }
         let files: Map<String, Value> = files
             .iter()
-            .map(|(language, file, entry_point)| {
-                (language.name().to_owned(), json!({ "file": file, "entry_point": entry_point }))
+            .map(|(language, file, translated)| {
+                let mut described = json!({ "file": file, "entry_point": translated.entry_point });
+                if !translated.sizes.is_empty() {
+                    described["sizes"] = json!({ "buffer": MSL_SIZES, "bindings": translated.sizes });
+                }
+                (language.name().to_owned(), described)
             })
             .collect();
         self.kernels.push(json!({

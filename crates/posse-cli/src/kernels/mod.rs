@@ -136,7 +136,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
             let translated = parsed.translate(language)?;
             let name = format!("{}.{}", text.name, language.extension());
             folder.write(&name, &translated.bytes)?;
-            files.push((language, name, translated.entry_point));
+            files.push((language, name, translated));
         }
         manifest.add_kernel(text, &parsed, &files)?;
     }

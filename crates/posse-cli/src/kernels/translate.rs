@@ -71,6 +71,9 @@ pub struct Translated {
     pub bytes: Vec<u8>,
     /// The name of the entry point.
     pub entry_point: String,
+    /// The numbers of the bindings whose sizes Metal needs in a buffer of its own, in the order of the sizes. Empty for
+    /// other languages.
+    pub sizes: Vec<u32>,
 }
 
 impl<'a> ParsedKernel<'a> {
@@ -139,15 +142,25 @@ impl<'a> ParsedKernel<'a> {
     /// The kernel in a language.
     pub fn translate(&self, language: Language) -> Result<Translated, Error> {
         match language {
-            Language::Wgsl => Ok(self.named(self.text.wgsl.clone().into_bytes(), None)),
+            Language::Wgsl => Ok(self.unnamed(self.text.wgsl.clone().into_bytes())),
             Language::Spirv => self.to_spirv(),
             Language::Hlsl => self.to_hlsl(),
             Language::Msl => self.to_msl(),
         }
     }
 
-    fn named(&self, bytes: Vec<u8>, entry_point: Option<String>) -> Translated {
-        Translated { bytes, entry_point: entry_point.unwrap_or_else(|| self.text.pass.entry_point().to_owned()) }
+    /// A translation whose entry point has kept its name.
+    fn unnamed(&self, bytes: Vec<u8>) -> Translated {
+        Translated { bytes, entry_point: self.text.pass.entry_point().to_owned(), sizes: Vec::new() }
+    }
+
+    /// The name that a writer has given to the only entry point.
+    fn entry_point<E: ToString>(&self, names: Vec<Result<String, E>>) -> Result<String, Error> {
+        match names.into_iter().next() {
+            Some(Ok(name)) => Ok(name),
+            Some(Err(error)) => Err(failed(self.text, &error.to_string())),
+            None => Err(failed(self.text, "the kernel has no entry point")),
+        }
     }
 
     /// Descriptor set 0 with the numbers of the bindings. An index beyond a buffer reads or writes its last element.
@@ -171,7 +184,7 @@ impl<'a> ParsedKernel<'a> {
         let words = spv::write_vec(&self.module, &self.info, &options, Some(&pipeline));
         let words = words.map_err(|error| failed(self.text, &error.to_string()))?;
         // The byte order of SPIR-V is that of its first word.
-        Ok(self.named(words.iter().flat_map(|word| word.to_le_bytes()).collect(), None))
+        Ok(self.unnamed(words.iter().flat_map(|word| word.to_le_bytes()).collect()))
     }
 
     /// Registers with the numbers of the bindings in space 0: t for storage that is read, u for storage that is written,
@@ -182,15 +195,20 @@ impl<'a> ParsedKernel<'a> {
         let pipeline = hlsl::PipelineOptions::default();
         let written = hlsl::Writer::new(&mut text, &options, &pipeline).write(&self.module, &self.info, None);
         let written = written.map_err(|error| failed(self.text, &error.to_string()))?;
-        let name = written.entry_point_names.into_iter().next().and_then(Result::ok);
-        Ok(self.named(text.into_bytes(), name))
+        let entry_point = self.entry_point(written.entry_point_names)?;
+        Ok(Translated { bytes: text.into_bytes(), entry_point, sizes: Vec::new() })
     }
 
-    /// Arguments `[[buffer(N)]]` with the numbers of the bindings.
+    /// Arguments `[[buffer(N)]]` with the numbers of the bindings, and one with the sizes of the buffers. An index beyond a
+    /// buffer reads or writes its last element.
     fn to_msl(&self) -> Result<Translated, Error> {
-        let mut resources = msl::EntryPointResources::default();
+        let mut resources = msl::EntryPointResources { sizes_buffer: Some(MSL_SIZES), ..Default::default() };
+        let mut sizes = Vec::new();
         for (_, global) in self.module.global_variables.iter() {
             let Some(place) = global.binding else { continue };
+            if self.module.types[global.ty].inner.needs_host_buffer_byte_size(&self.module.types) {
+                sizes.push(place.binding);
+            }
             let slot = u8::try_from(place.binding).ok();
             let mutable = !matches!(global.space, naga::AddressSpace::Uniform);
             resources.resources.insert(place, msl::BindTarget { buffer: slot, mutable, ..Default::default() });
@@ -200,15 +218,19 @@ impl<'a> ParsedKernel<'a> {
             lang_version: (2, 3),
             per_entry_point_map: [(entry_point, resources)].into(),
             fake_missing_bindings: false,
+            bounds_check_policies: RESTRICTED,
             zero_initialize_workgroup_memory: false,
             ..msl::Options::default()
         };
         let written = msl::write_string(&self.module, &self.info, &options, &msl::PipelineOptions::default());
         let (text, written) = written.map_err(|error| failed(self.text, &error.to_string()))?;
-        let name = written.entry_point_names.into_iter().next().and_then(Result::ok);
-        Ok(self.named(text.into_bytes(), name))
+        let entry_point = self.entry_point(written.entry_point_names)?;
+        Ok(Translated { bytes: text.into_bytes(), entry_point, sizes })
     }
 }
+
+/// The slot of the buffer with the sizes of other buffers, behind those of all bindings.
+pub const MSL_SIZES: u8 = 16;
 
 /// A number type as WGSL writes it.
 fn scalar_name(scalar: naga::Scalar) -> String {
