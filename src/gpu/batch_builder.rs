@@ -19,7 +19,7 @@ use crate::gpu::transitions::TransitionRoom;
 use crate::gpu::visible::VisibleList;
 use crate::gpu::{DeviceAndQueue, GpuBatch, GpuLibrary, create_buffer, filled_buffer, largest_binding};
 use crate::model::{Outputs, ParameterValues, SkinFormat, Ticks};
-use crate::pack::record::{BatchRecord, GoalRecord, LayerRecord, NONE, OUTPUT_LOCAL, SkeletonRecord};
+use crate::pack::record::{BatchRecord, GoalRecord, LayerRecord, NONE, OUTPUT_LOCAL, OUTPUT_SKIN, SkeletonRecord};
 use crate::pack::{CrowdOptions, OutputLayout, PackedBatch, PackedCrowd};
 
 /// The crowd whose batches are created.
@@ -95,6 +95,8 @@ impl<'a> SharedParts<'a> {
         let on_hardware = is_hardware(&library.gpu().device.adapter_info());
         goal_turns.check(on_hardware, packed.goal_count, packed_skeleton.reach.links.len())?;
         let plan = plan.with_skin_format(skin_format).with_displacements(transitions > 0).with_goals(goal_turns);
+        let skins_only = layout.bits() == OUTPUT_SKIN && layout.values == 0 && !options.visible;
+        let plan = if skins_only { plan.with_skins_only(skeleton) } else { plan };
         let all = OutputLayout::new(skeleton, Outputs::ALL);
         let model_stride = plan.kernel.workgroup.joint_capacity.map_or(all.model, |_| layout.model);
         let local_stride = if goal_turns == GoalTurns::General { all.local } else { layout.local };

@@ -5,7 +5,9 @@ use glam::{DAffine3, DQuat, Vec4};
 use crate::model::rotation::unit;
 use crate::model::{Skeleton, Skin};
 use crate::pack::arrays::{Arrays, Sizes};
-use crate::pack::record::{NONE, SkeletonRecord, VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST};
+use crate::pack::record::{
+    MAX_BYTE_JOINTS, NO_ANCESTOR, NONE, SkeletonRecord, VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST,
+};
 
 /// Packs a skeleton and all its skins. The caller sets `rest_clip` and `timeline_count`.
 pub fn pack_skeleton(arrays: &mut Arrays, skeleton: &Skeleton, skins: &[&Skin]) -> SkeletonRecord {
@@ -79,6 +81,7 @@ pub fn sizes(skeleton: &Skeleton, skins: &[&Skin]) -> Sizes {
     let joints = skeleton.joints().len();
     let skin_joints: usize = skins.iter().map(|skin| skin.joints.len()).sum();
     let rounds = rounds(skeleton.depths().into_iter().max().unwrap_or(0)) as usize;
+    let rounds = if has_bytes(joints) { rounds.div_ceil(ROUNDS_PER_WORD) } else { rounds };
     let numbers = skeleton.weight_count() + skeleton.property_width();
     Sizes { words: (rounds + 3) * joints + skin_joints + numbers, values: 6 * joints + 3 * skin_joints }
 }
@@ -96,12 +99,31 @@ fn rounds(depth: usize) -> u32 {
 fn pack_ancestors(arrays: &mut Arrays, skeleton: &Skeleton) -> (u32, u32) {
     let offset = arrays.words.len() as u32;
     let rounds = rounds(skeleton.depths().into_iter().max().unwrap_or(0));
-    let mut ancestors: Vec<Option<usize>> = skeleton.joints().iter().map(|joint| joint.parent).collect();
-    for _ in 0..rounds {
-        arrays.words.extend(ancestors.iter().map(|ancestor| ancestor.map_or(NONE, |joint| joint as u32)));
+    let joints = skeleton.joints();
+    let mut ancestors: Vec<Option<usize>> = joints.iter().map(|joint| joint.parent).collect();
+    let mut rows: Vec<Vec<u32>> = Vec::new();
+    let (none, per_word) = if has_bytes(joints.len()) { (NO_ANCESTOR, ROUNDS_PER_WORD) } else { (NONE, 1) };
+    for round in 0..rounds as usize {
+        if round % per_word == 0 {
+            rows.push(vec![NONE; joints.len()]);
+        }
+        let shift = 8 * (round % per_word) as u32;
+        for (word, ancestor) in rows.last_mut().into_iter().flatten().zip(&ancestors) {
+            let found = ancestor.map_or(none, |joint| joint as u32);
+            *word = *word & !(none << shift) | found << shift;
+        }
         ancestors = ancestors.iter().map(|ancestor| ancestor.and_then(|joint| ancestors[joint])).collect();
     }
+    arrays.words.extend(rows.into_iter().flatten());
     (offset, rounds)
+}
+
+/// The rounds of which a word holds the ancestors, if they are bytes.
+const ROUNDS_PER_WORD: usize = 4;
+
+/// Returns true if the ancestors of a skeleton of some joints are bytes.
+fn has_bytes(joints: usize) -> bool {
+    joints <= MAX_BYTE_JOINTS as usize
 }
 
 /// Packs the rest pose with rotations of unit length, and returns its offset in the values.
