@@ -164,3 +164,40 @@ pub fn rows(matrix: &DAffine3) -> [[f32; 4]; 3] {
         [x, y, z, translation[row] as f32]
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Joint;
+
+    /// The packed ancestors of a chain of joints, and the rounds.
+    fn chain(joints: usize) -> (Vec<u32>, u32) {
+        let joints = (0..joints).map(|joint| Joint { parent: joint.checked_sub(1), ..Joint::default() }).collect();
+        let skeleton = Skeleton::new(None, joints, Vec::new()).unwrap();
+        let mut arrays = Arrays::default();
+        let (offset, rounds) = pack_ancestors(&mut arrays, &skeleton);
+        assert_eq!(offset, 0);
+        (arrays.words.to_vec(), rounds)
+    }
+
+    #[test]
+    fn ancestors_of_four_rounds_are_the_bytes_of_a_word() {
+        let bytes = u32::from_le_bytes;
+        // 1, 2, 4, 8 and 16 levels above joint 19 are joints 18, 17, 15, 11 and 3.
+        let (words, rounds) = chain(20);
+        assert_eq!((words.len(), rounds), (2 * 20, 5));
+        assert_eq!([words[19], words[20 + 19]], [bytes([18, 17, 15, 11]), bytes([3, 255, 255, 255])]);
+        assert_eq!([words[0], words[2], words[20 + 15]], [NONE, bytes([1, 0, 255, 255]), NONE]);
+        let (words, rounds) = chain(256);
+        assert_eq!((words.len(), rounds), (2 * 256, 8));
+        assert_eq!([words[255], words[511]], [bytes([254, 253, 251, 247]), bytes([239, 223, 191, 127])]);
+        assert_eq!(chain(1), (vec![], 0));
+    }
+
+    #[test]
+    fn ancestors_of_large_skeletons_are_words() {
+        let (words, rounds) = chain(257);
+        assert_eq!((words.len(), rounds), (9 * 257, 9));
+        assert_eq!([words[256], words[8 * 257 + 256], words[8 * 257 + 255]], [255, 0, NONE]);
+    }
+}
