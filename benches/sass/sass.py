@@ -137,7 +137,7 @@ def main():
         LIMITS.write_text(json.dumps({"compiler": compiler, "kernels": found}, indent=2) + "\n")
         return 0
     if arguments.check:
-        limits = json.loads(LIMITS.read_text())
+        limits = json.loads(LIMITS.read_text()) if LIMITS.exists() else {"compiler": "no compiler"}
         if limits["compiler"] != compiler:
             print(f"SKIPPED: limits.json is of {limits['compiler']}, this is {compiler}", file=sys.stderr)
             return SKIPPED
