@@ -1,4 +1,4 @@
-"""Metal text of naga to CUDA text, for clang: the entry point becomes a global function, and its bindings parameters."""
+"""Metal text of naga to CUDA text, for clang: the entry point becomes a global function, its bindings parameters."""
 
 import re
 
@@ -14,7 +14,7 @@ PRELUDE = r"""
 typedef unsigned int uint;
 namespace metal {
 using ::uint;
-#define VECTORS(T, F) \
+#define VECTORS(T) \
 typedef T T##2 __attribute__((ext_vector_type(2))); \
 typedef T T##3 __attribute__((ext_vector_type(3))); \
 typedef T T##4 __attribute__((ext_vector_type(4))); \
@@ -43,9 +43,9 @@ INLINE T##4 select(T##4 a, T##4 b, bool4 c) { \
 typedef int bool2 __attribute__((ext_vector_type(2)));
 typedef int bool3 __attribute__((ext_vector_type(3)));
 typedef int bool4 __attribute__((ext_vector_type(4)));
-VECTORS(float, f)
-VECTORS(uint, u)
-VECTORS(int, i)
+VECTORS(float)
+VECTORS(uint)
+VECTORS(int)
 INLINE uint2 make_uint2(bool a, uint b) { return uint2{a, b}; }
 INLINE float4 make_float4(int4 a) { return __builtin_convertvector(a, float4); }
 INLINE float4 make_float4(uint4 a) { return __builtin_convertvector(a, float4); }

@@ -14,7 +14,7 @@ import struct
 MASK = 0xFFFFFFFF
 # The bits of an address that select a buffer: 0 is the memory of a lane, and buffers count from 1.
 BUFFER = 40
-# The place of a constant is its offset, with the number of its bank above: parameters are in bank 0, uniforms in bank 3.
+# The place of a constant is its offset, below the number of its bank: parameters are in bank 0, uniforms in bank 3.
 BANK = 16
 PARAMETERS = 0x210
 UNIFORMS = 3 << BANK

@@ -9,10 +9,10 @@ NVIDIA's packages are under its own licence; nothing of them is in this reposito
 them, clang or naga is missing.
 
 `posse-isa --texts` writes each kernel with the buffers of a workgroup; naga makes Metal of it, `cuda.py` CUDA, clang
-PTX, and ptxas the code of the GPU, which `machine.py` executes. Columns: instructions that warps issue, and cycles of the
-load/store unit, least and most, both per 32 joints; registers; bytes of spills and of workgroup memory. A driver has a
-front end of its own and checks the bounds of buffers, so that its code differs: registers of a plain kernel by 15 %, of
-kernels that mix by up to 33 %. The figures are for differences between kernels.
+PTX, and ptxas the code of the GPU, which `machine.py` executes. Columns: instructions that warps issue, and cycles of
+the load/store unit, least and most, both per 32 joints; registers; bytes of spills and of workgroup memory. A driver
+has a front end of its own and checks the bounds of buffers, so that its code differs: registers of a plain kernel by
+15 %, of kernels that mix by up to 33 %. The figures are for differences between kernels.
 """
 
 import argparse

@@ -87,8 +87,8 @@ fn quat_sine_ratio(t: f32, cosine: f32) -> f32 {
     return quat_sine_sum(t, x, sum);
 }
 
-/// `sin(t a) / sin(a)` from `cos(a)` above `QUAT_SHORT_ARC`, for `t` from 0 to 1, by the first three terms of the series
-/// of `quat_sine_ratio`.
+/// `sin(t a) / sin(a)` from `cos(a)` above `QUAT_SHORT_ARC`, for `t` from 0 to 1, by the first three terms of the
+/// series of `quat_sine_ratio`.
 ///
 /// The fourth term is at most 8.1e-8, at 19 degrees, and the ones after it 2e-9. It is nearly the same share of both
 /// weights: an error of the length by 1.6e-7, which `quat_unit` removes. The rest turns the result by 1.7e-8 rad; the
