@@ -7,6 +7,10 @@
 /// Poses an instance by its lanes.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) invocation: u32) {
+    // The lanes of a workgroup end together, so that none of them keeps a pose of zeros.
+    if SKINS_ONLY && group.y * batch.groups_per_row + group.x >= batch.instance_count {
+        return;
+    }
     let share = pose_share(group, invocation);
     var sampler = Sampler(0u, share.index_in_group * batch.span_count, batch.span_count, Time(0.0, 0.0), Span());
     if share.present {
@@ -43,22 +47,30 @@ fn pose_search_all(sampler: Sampler, span_count: u32, lane: u32) {
 /// Samples all joints, or the requested number of joints. The others are sampled from the clip without tracks, which is
 /// the rest pose.
 fn pose_joints(whole: Sampler, share: Share) {
-    let root = clip_load(whole.clip).root;
-    var sampler = whole;
-    for (var index = share.lane; index < batch.skeleton.joint_count; index += pose_lane_count()) {
-        let joint = pose_joint(index, share);
-        sampler.clip = select(batch.skeleton.rest_clip, whole.clip, index < share.joints);
-        let local = pose_local(joint, root, sampler);
-        pose_store(joint, share, displace_joint(joint, index < share.joints, local));
-        if LANE_PER_JOINT {
-            break;
+    if LANE_PER_JOINT {
+        if share.lane < batch.skeleton.joint_count {
+            pose_one_joint(share.lane, whole, share);
         }
+        return;
     }
+    for (var index = share.lane; index < batch.skeleton.joint_count; index += pose_lane_count()) {
+        pose_one_joint(index, whole, share);
+    }
+}
+
+/// Samples a joint by its index.
+fn pose_one_joint(index: u32, whole: Sampler, share: Share) {
+    let joint = pose_joint(index, share);
+    let sampled = SKINS_ONLY || index < share.joints;
+    var sampler = whole;
+    sampler.clip = select(batch.skeleton.rest_clip, whole.clip, sampled);
+    let local = pose_local(joint, clip_load(whole.clip).root, sampler);
+    pose_store(joint, share, displace_joint(joint, sampled, local));
 }
 
 /// Samples the requested morph weights and properties.
 fn pose_values(sampler: Sampler, share: Share) {
-    if batch.value_count == 0u {
+    if SKINS_ONLY || batch.value_count == 0u {
         return;
     }
     let clip = clip_load(sampler.clip);

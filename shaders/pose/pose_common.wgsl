@@ -57,7 +57,7 @@ fn pose_share(group: vec3<u32>, invocation: u32) -> Share {
         share.lane = invocation % batch.lane_count;
         index = index * batch.instances_per_group + share.index_in_group;
     }
-    if frame.visible_only == 0u {
+    if SKINS_ONLY || frame.visible_only == 0u {
         share.instance = index;
         share.joints = NONE;
     } else if index >= lists[0] {
@@ -67,7 +67,7 @@ fn pose_share(group: vec3<u32>, invocation: u32) -> Share {
         share.instance = lists[1u + batch.instance_count + index];
         share.joints = lists[1u + share.instance] - 1u;
     }
-    share.present = share.instance < batch.instance_count;
+    share.present = SKINS_ONLY || share.instance < batch.instance_count;
     share.base = joint_matrix_base(share.index_in_group, share.instance);
     return share;
 }
@@ -75,7 +75,7 @@ fn pose_share(group: vec3<u32>, invocation: u32) -> Share {
 /// A joint by its index. The index counts in level order if not all joints are sampled, so that neighbouring lanes have
 /// the sampled joints.
 fn pose_joint(index: u32, share: Share) -> u32 {
-    if share.joints >= batch.skeleton.joint_count {
+    if SKINS_ONLY || share.joints >= batch.skeleton.joint_count {
         return index;
     }
     return words[batch.skeleton.levels + index];
@@ -106,7 +106,7 @@ fn pose_span(channel_sampler: u32, sampler: Sampler) -> Span {
 
 /// Writes the local transform of a joint, if it is requested, and passes its local matrix to the hierarchy.
 fn pose_store(joint: u32, share: Share, local: Local) {
-    if (batch.outputs & OUTPUT_LOCAL) != 0u {
+    if !SKINS_ONLY && (batch.outputs & OUTPUT_LOCAL) != 0u {
         let at = 3u * (share.instance * batch.skeleton.joint_count + joint);
         local_out[at] = local.translation;
         local_out[at + 1u] = local.rotation;
@@ -153,13 +153,13 @@ fn pose_finish_lane(share: Share) {
     if share.lane >= batch.skeleton.joint_count {
         return;
     }
-    if (batch.outputs & OUTPUT_MODEL) != 0u {
+    if !SKINS_ONLY && (batch.outputs & OUTPUT_MODEL) != 0u {
         let at = 3u * (share.instance * batch.skeleton.joint_count + share.lane);
         model_out[at] = lane_matrix.x;
         model_out[at + 1u] = lane_matrix.y;
         model_out[at + 2u] = lane_matrix.z;
     }
-    if (batch.outputs & OUTPUT_SKIN) != 0u {
+    if SKINS_ONLY || (batch.outputs & OUTPUT_SKIN) != 0u {
         let matrix = words[batch.skeleton.skin_matrices + share.lane];
         if matrix != NONE {
             let at = 3u * (share.instance * batch.skeleton.skin_joint_count + matrix);

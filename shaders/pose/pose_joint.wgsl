@@ -48,17 +48,17 @@ fn pose_local(joint: u32, root: u32, sampler: Sampler) -> Local {
         sample_mode(scaled.sampler) != MODE_REST,
     );
     if KEYS_FIRST {
-        let move_keys = pose_keys(PART_TRANSLATION, joint, moved, sampler);
-        let scale_keys = pose_keys(PART_SCALE, joint, scaled, sampler);
-        let turn_keys = pose_keys(PART_ROTATION, joint, turned, sampler);
+        let move_keys = pose_keys(PART_TRANSLATION, moved, sampler);
+        let scale_keys = pose_keys(PART_SCALE, scaled, sampler);
+        let turn_keys = pose_keys(PART_ROTATION, turned, sampler);
         // The rotation comes last, because it needs the most registers.
         local.translation = pose_between(move_keys, moved, sampler, false);
         local.scale = pose_between(scale_keys, scaled, sampler, false);
         local.rotation = pose_between(turn_keys, turned, sampler, true);
     } else {
-        local.translation = pose_part(PART_TRANSLATION, joint, moved, sampler);
-        local.rotation = pose_part(PART_ROTATION, joint, turned, sampler);
-        local.scale = pose_part(PART_SCALE, joint, scaled, sampler);
+        local.translation = pose_part(PART_TRANSLATION, moved, sampler);
+        local.rotation = pose_part(PART_ROTATION, turned, sampler);
+        local.scale = pose_part(PART_SCALE, scaled, sampler);
     }
     if HAS_ROOTS && root_is(root, joint) {
         let record = root_load(root);
@@ -73,18 +73,18 @@ fn pose_local(joint: u32, root: u32, sampler: Sampler) -> Local {
 }
 
 /// The keys of a part of a joint. A part at rest, or with one constant value, has that as its keys.
-fn pose_keys(part: u32, joint: u32, channel: Channel, sampler: Sampler) -> Keys {
+fn pose_keys(part: u32, channel: Channel, sampler: Sampler) -> Keys {
     let mode = sample_mode(channel.sampler);
-    let at = select(channel.values, batch.skeleton.rest + part * batch.skeleton.joint_count + joint, mode == MODE_REST);
     var span = pose_span(channel.sampler, sampler);
     if mode <= MODE_CONSTANT {
         span = Span();
     }
-    return sample_keys(at, mode, span, part == PART_ROTATION);
+    return sample_keys(channel.values, mode, span, part == PART_ROTATION);
 }
 
-/// The value of a part of a joint between its keys. That of a constant part is computed, too, and dropped: a branch
-/// would keep the parts apart.
+/// The value of a part of a joint between its keys. That of a constant part is computed, too: a branch would keep the
+/// parts apart. Between equal keys it is the constant; it is dropped where the search result may be any bits, because
+/// no lane has written it.
 fn pose_between(keys: Keys, channel: Channel, sampler: Sampler, rotation: bool) -> vec4<f32> {
     let mode = sample_mode(channel.sampler);
     let span = pose_span(channel.sampler, sampler);
@@ -94,6 +94,9 @@ fn pose_between(keys: Keys, channel: Channel, sampler: Sampler, rotation: bool) 
         value = sample_rotation(whole, mode, span);
     } else {
         value = sample_numbers(whole, mode, span);
+    }
+    if SPANS_IN_LAYERS {
+        return value;
     }
     return select(value, keys.start, mode <= MODE_CONSTANT);
 }

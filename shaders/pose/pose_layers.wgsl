@@ -36,6 +36,10 @@ var<workgroup> played: array<Played, PLAYED_CAPACITY>;
 /// Poses an instance by its lanes.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) invocation: u32) {
+    // The lanes of a workgroup end together, so that none of them keeps a pose of zeros.
+    if SKINS_ONLY && group.y * batch.groups_per_row + group.x >= batch.instance_count {
+        return;
+    }
     let share = pose_share(group, invocation);
     let first_layer = share.index_in_group * batch.layer_count;
     if share.present {
@@ -60,8 +64,10 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 
     if share.present {
         layers_joints(share, first_layer);
-        for (var index = share.lane; index < batch.value_count; index += pose_lane_count()) {
-            layers_value(batch.first_value + index, share.instance * batch.value_count + index, first_layer);
+        if !SKINS_ONLY {
+            for (var index = share.lane; index < batch.value_count; index += pose_lane_count()) {
+                layers_value(batch.first_value + index, share.instance * batch.value_count + index, first_layer);
+            }
         }
     }
     pose_finish(share);
@@ -69,14 +75,22 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 
 /// Poses all joints, or the requested number of joints. The others are at rest.
 fn layers_joints(share: Share, first_layer: u32) {
-    for (var index = share.lane; index < batch.skeleton.joint_count; index += pose_lane_count()) {
-        let joint = pose_joint(index, share);
-        let sampled = index < share.joints;
-        pose_store(joint, share, displace_joint(joint, sampled, layers_joint(joint, first_layer, sampled)));
-        if LANE_PER_JOINT {
-            break;
+    if LANE_PER_JOINT {
+        if share.lane < batch.skeleton.joint_count {
+            layers_one_joint(share.lane, share, first_layer);
         }
+        return;
     }
+    for (var index = share.lane; index < batch.skeleton.joint_count; index += pose_lane_count()) {
+        layers_one_joint(index, share, first_layer);
+    }
+}
+
+/// Poses a joint by its index.
+fn layers_one_joint(index: u32, share: Share, first_layer: u32) {
+    let joint = pose_joint(index, share);
+    let sampled = SKINS_ONLY || index < share.joints;
+    pose_store(joint, share, displace_joint(joint, sampled, layers_joint(joint, first_layer, sampled)));
 }
 
 /// Searches the timelines of all layers of an instance, for each sample.

@@ -67,12 +67,9 @@ fn pose_rest(part: u32, joint: u32) -> vec4<f32> {
 ///
 /// A part with a channel per number is sampled three times, in one loop, so that the kernel contains the code that
 /// searches and samples once per part.
-fn pose_part(part: u32, joint: u32, channel: Channel, sampler: Sampler) -> vec4<f32> {
+fn pose_part(part: u32, channel: Channel, sampler: Sampler) -> vec4<f32> {
     let mode = sample_mode(channel.sampler);
-    if mode == MODE_REST {
-        return pose_rest(part, joint);
-    }
-    if mode == MODE_CONSTANT {
+    if mode <= MODE_CONSTANT {
         return values[channel.values];
     }
     let split = HAS_BEYOND_GLTF && (mode & ~MODE_EULER) == MODE_SPLIT;

@@ -3,7 +3,8 @@
 //!
 //! The lanes of an instance share its joints. In each round, the matrix of a joint is multiplied by the matrix of its
 //! ancestor 1, 2, 4, ... levels up, which already covers that many levels. The number of rounds is the number of bits
-//! of the depth; after them, each matrix reaches the root. Strips of joints are processed from the last to the first.
+//! of the depth; after them, each matrix reaches the root. Kernels that are compiled for skins alone know the number,
+//! so that they have no loop. Strips of joints are processed from the last to the first.
 //! An ancestor comes before its descendants, so that it still has the matrix of the previous round when it is read. If
 //! each joint has a lane, there is one strip, and a lane keeps its matrix.
 
@@ -26,12 +27,11 @@ fn hierarchy_walk(base: u32, lane: u32, present: bool) {
     let lane_count = pose_lane_count();
     let strip_count = (joint_count + lane_count - 1u) / lane_count;
     for (var round = 0u; round < batch.skeleton.round_count; round += 1u) {
-        let ancestors = batch.skeleton.ancestors + round * joint_count;
         for (var strip = strip_count; strip > 0u; strip -= 1u) {
             let joint = (strip - 1u) * lane_count + lane;
             var ancestor = NONE;
             if present && joint < joint_count {
-                ancestor = words[ancestors + joint];
+                ancestor = hierarchy_ancestor(joint, round);
             }
             var product: Rows;
             if ancestor != NONE {
@@ -50,34 +50,94 @@ fn hierarchy_walk(base: u32, lane: u32, present: bool) {
 /// memory keeps the matrices before the last round. All lanes of the workgroup must call it; those that are not
 /// `present` have no joint.
 fn hierarchy_walk_of_lane(base: u32, joint: u32, present: bool) {
-    // With levels of detail, a lane may have sampled another joint.
-    if present && frame.visible_only != 0u {
-        lane_matrix = joint_matrix_load(base + joint);
+    // The ancestors of all rounds, so that no lane waits for them between barriers: of 256 joints, at most eight.
+    var ancestors = vec2(NONE);
+    if present {
+        // With levels of detail, a lane may have sampled another joint.
+        if !SKINS_ONLY && frame.visible_only != 0u {
+            lane_matrix = joint_matrix_load(base + joint);
+        }
+        let at = batch.skeleton.ancestors + joint;
+        let round_count = select(batch.skeleton.round_count, ROUNDS, SKINS_ONLY);
+        if round_count > 0u {
+            ancestors.x = words[at];
+        }
+        if round_count > 4u {
+            ancestors.y = words[at + batch.skeleton.joint_count];
+        }
     }
-    var ancestor = hierarchy_ancestor(joint, 0u, present && batch.skeleton.round_count > 0u);
-    for (var round = 0u; round < batch.skeleton.round_count; round += 1u) {
-        if ancestor != NONE {
-            lane_matrix = matrix_multiply(joint_matrix_load(base + ancestor), lane_matrix);
+    hierarchy_multiply(base, ancestors, 0u);
+    if SKINS_ONLY {
+        if ROUNDS > 1u {
+            hierarchy_next(base, joint, ancestors, 1u);
         }
-        let last = round + 1u == batch.skeleton.round_count;
-        if JOINTS_IN_LANES && last {
-            break;
+        if ROUNDS > 2u {
+            hierarchy_next(base, joint, ancestors, 2u);
         }
-        // Loaded before the barriers, so that no lane waits for it behind them.
-        let next = hierarchy_ancestor(joint, round + 1u, present && !last);
-        joint_matrix_barrier();
-        if ancestor != NONE {
-            joint_matrix_store(base + joint, lane_matrix);
+        if ROUNDS > 3u {
+            hierarchy_next(base, joint, ancestors, 3u);
         }
-        joint_matrix_barrier();
-        ancestor = next;
+        if ROUNDS > 4u {
+            hierarchy_next(base, joint, ancestors, 4u);
+        }
+        if ROUNDS > 5u {
+            hierarchy_next(base, joint, ancestors, 5u);
+        }
+        if ROUNDS > 6u {
+            hierarchy_next(base, joint, ancestors, 6u);
+        }
+        if ROUNDS > 7u {
+            hierarchy_next(base, joint, ancestors, 7u);
+        }
+        return;
+    }
+    for (var round = 1u; round < batch.skeleton.round_count; round += 1u) {
+        hierarchy_next(base, joint, ancestors, round);
+    }
+    if !JOINTS_IN_LANES {
+        hierarchy_pass_on(base, joint, ancestors, batch.skeleton.round_count - 1u);
     }
 }
 
-/// The ancestor of a joint 2^round levels up, or `NONE`.
-fn hierarchy_ancestor(joint: u32, round: u32, present: bool) -> u32 {
-    if !present {
-        return NONE;
+/// A round after the first one.
+fn hierarchy_next(base: u32, joint: u32, ancestors: vec2<u32>, round: u32) {
+    hierarchy_pass_on(base, joint, ancestors, round - 1u);
+    hierarchy_multiply(base, ancestors, round);
+}
+
+/// Multiplies the matrix of a lane by that of its ancestor in a round.
+fn hierarchy_multiply(base: u32, ancestors: vec2<u32>, round: u32) {
+    let ancestor = hierarchy_of_lane(ancestors, round);
+    if ancestor != NO_ANCESTOR {
+        lane_matrix = matrix_multiply(joint_matrix_load(base + ancestor), lane_matrix);
     }
-    return words[batch.skeleton.ancestors + round * batch.skeleton.joint_count + joint];
+}
+
+/// Stores the matrix of a lane, if a round has changed it, for the next round.
+fn hierarchy_pass_on(base: u32, joint: u32, ancestors: vec2<u32>, round: u32) {
+    joint_matrix_barrier();
+    if hierarchy_of_lane(ancestors, round) != NO_ANCESTOR {
+        joint_matrix_store(base + joint, lane_matrix);
+    }
+    joint_matrix_barrier();
+}
+
+/// The ancestor of a lane's joint in a round, of all rounds, or `NO_ANCESTOR`.
+fn hierarchy_of_lane(ancestors: vec2<u32>, round: u32) -> u32 {
+    return hierarchy_byte(select(ancestors.x, ancestors.y, round >= 4u), round);
+}
+
+/// The ancestor of a joint 2^round levels up, or `NONE`.
+fn hierarchy_ancestor(joint: u32, round: u32) -> u32 {
+    let joint_count = batch.skeleton.joint_count;
+    if !ANCESTORS_IN_BYTES {
+        return words[batch.skeleton.ancestors + round * joint_count + joint];
+    }
+    let found = hierarchy_byte(words[batch.skeleton.ancestors + round / 4u * joint_count + joint], round);
+    return select(found, NONE, found == NO_ANCESTOR);
+}
+
+/// The byte of a round, of the four of a word.
+fn hierarchy_byte(four: u32, round: u32) -> u32 {
+    return extractBits(four, 8u * (round % 4u), 8u);
 }

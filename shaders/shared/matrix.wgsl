@@ -29,7 +29,9 @@ fn matrix_compose(translation: vec3<f32>, q: vec4<f32>, scale: vec3<f32>) -> Row
 
 /// A row of the product of two matrices, from that row of the left matrix and the right matrix.
 fn matrix_row(row: vec4<f32>, right: Rows) -> vec4<f32> {
-    return right.x * row.x + right.y * row.y + right.z * row.z + vec4(0.0, 0.0, 0.0, row.w);
+    // The last number by itself: a compiler does not drop the addition of a zero, which changes the sign of a zero.
+    let linear = right.x.xyz * row.x + right.y.xyz * row.y + right.z.xyz * row.z;
+    return vec4(linear, right.x.w * row.x + (right.y.w * row.y + (right.z.w * row.z + row.w)));
 }
 
 /// The product of two matrices, which applies first the right one, then the left one.

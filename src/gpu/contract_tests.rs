@@ -30,12 +30,20 @@ fn pose_kernels() -> impl Iterator<Item = PoseKernel> {
                 if span_room == SpanRoom::InLayers && mixing == Mixing::Any {
                     continue;
                 }
-                let (joints_in_lanes, displaces, goals) = (false, false, GoalTurns::None);
-                let kernel =
-                    PoseKernel { mixing, workgroup, span_room, joints_in_lanes, skin_format, displaces, goals };
+                let kernel = PoseKernel {
+                    mixing,
+                    workgroup,
+                    span_room,
+                    joints_in_lanes: false,
+                    skin_format,
+                    displaces: false,
+                    goals: GoalTurns::None,
+                    skins_only: None,
+                };
                 kernels.push(kernel);
                 if workgroup.has_lane_per_joint() {
                     kernels.push(PoseKernel { joints_in_lanes: true, ..kernel });
+                    kernels.push(PoseKernel { joints_in_lanes: true, skins_only: Some(7), ..kernel });
                 }
                 if span_room == SpanRoom::Few {
                     kernels.push(PoseKernel { displaces: true, ..kernel });

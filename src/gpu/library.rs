@@ -158,9 +158,13 @@ impl GpuLibrary {
             goals_kernel: OnceLock::new(),
             events_kernels: Default::default(),
         };
-        // Kernels that mix, and kernels of other skin formats, are compiled for the first crowd that needs them.
+        // Kernels that mix, and kernels of other outputs and skin formats, are compiled for the first crowd that needs
+        // them.
         for skeleton in &library.packed.skeletons {
-            library.pose_pipeline(&Plan::new(Mixing::None, &skeleton.record, 1).kernel).await?;
+            let plan = Plan::new(Mixing::None, &skeleton.record, 1);
+            let has_skins = skeleton.record.skin_joint_count > 0;
+            let plan = if has_skins { plan.with_skins_only(&skeleton.record) } else { plan };
+            library.pose_pipeline(&plan.kernel).await?;
         }
         Ok(library)
     }

@@ -16,7 +16,9 @@ use crate::gpu::{Scopes, fault_point, interpolators};
 use crate::kernels::plan::{GoalTurns, Plan, PoseKernel, SpanRoom};
 use crate::kernels::{DeviceCrowd, Pass, SIDE_WORKGROUP_SIZE, kernel_name};
 use crate::model::{Crowd, EventList, Interpolator, Mixing, SkeletonId, SkinFormat};
-use crate::pack::record::SkeletonRecord;
+use crate::pack::record::{
+    BatchRecord, ClipRecord, Frame, LayerRecord, NONE, OUTPUT_SKIN, SkeletonRecord, TimelineRecord,
+};
 use crate::pack::{Features, PackedLibrary};
 
 /// The WGSL of a kernel: constants, then shader files one after the other.
@@ -201,13 +203,14 @@ fn feature_constants(features: Features) -> String {
 
 /// Constants of a kernel that poses.
 pub(super) fn pose_constants(kernel: &PoseKernel) -> String {
-    let &PoseKernel { mixing, workgroup, span_room, joints_in_lanes, skin_format, .. } = kernel;
+    let &PoseKernel { mixing, workgroup, span_room, joints_in_lanes, skin_format, skins_only, .. } = kernel;
     let mut code = String::new();
     for (name, value) in [
         ("WORKGROUP_SIZE", workgroup.size),
         ("SPAN_CAPACITY", workgroup.span_capacity(mixing, span_room)),
         ("PLAYED_CAPACITY", workgroup.played_capacity()),
         ("JOINT_CAPACITY", workgroup.joint_capacity.unwrap_or(0)),
+        ("ROUNDS", skins_only.unwrap_or(0)),
     ] {
         // A write to a string does not fail.
         let _ = writeln!(code, "const {name}: u32 = {value}u;");
@@ -217,6 +220,8 @@ pub(super) fn pose_constants(kernel: &PoseKernel) -> String {
         ("ONE_INSTANCE", workgroup.one_instance),
         ("LANE_PER_JOINT", workgroup.has_lane_per_joint()),
         ("JOINTS_IN_LANES", joints_in_lanes),
+        ("SKINS_ONLY", skins_only.is_some()),
+        ("ANCESTORS_IN_BYTES", workgroup.joint_capacity.is_some()),
         ("SPANS_IN_LAYERS", span_room == SpanRoom::InLayers),
         ("SPANS_FIT", span_room != SpanRoom::TooMany),
         ("LAYERS_OVER", mixing == Mixing::Any),
@@ -238,6 +243,9 @@ pub struct KernelText {
     pub wgsl: String,
     /// The instances that a workgroup poses; `None` for kernels that do not pose.
     pub instances_per_group: Option<u32>,
+    /// The invocations of a workgroup that poses, and the words of the buffers that it reads, by their names in WGSL:
+    /// for programs that execute the compiled kernel without a device. `None` for other kernels, and those of goals.
+    pub workgroup: Option<(u32, [(&'static str, Vec<u32>); 5])>,
 }
 
 impl KernelText {
@@ -280,8 +288,11 @@ impl KernelText {
         for skeleton in &packed.skeletons {
             let format = if skeleton.record.skin_joint_count > 0 { skin_format } else { SkinFormat::Matrix };
             for (mixing, most) in [(Mixing::None, 1), (Mixing::Blend, most), (Mixing::Any, most)] {
-                let plans = (1..=most).map(|layers| Plan::new(mixing, &skeleton.record, layers));
-                kernels.extend(plans.map(|plan| (Pass::Pose, plan.with_skin_format(format).kernel)));
+                for layers in 1..=most {
+                    let plan = Plan::new(mixing, &skeleton.record, layers).with_skin_format(format);
+                    kernels
+                        .extend([plan, plan.with_skins_only(&skeleton.record)].map(|plan| (Pass::Pose, plan.kernel)));
+                }
             }
         }
         if let Some(&(_, any)) = kernels.first() {
@@ -310,10 +321,11 @@ impl KernelText {
             Pass::Events => Composed::events(true),
         };
         let name = kernel_name(packed.features, pass, pose);
-        Self { name, pass, wgsl: composed.code, instances_per_group: None }
+        Self { name, pass, wgsl: composed.code, instances_per_group: None, workgroup: None }
     }
 
-    /// The kernel that poses instances of a skeleton with `layers` layers each that need a mixing.
+    /// The kernel that poses all instances of a skeleton with `layers` layers each that need a mixing, for skin matrices
+    /// alone.
     pub fn pose(
         packed: &PackedLibrary,
         skeleton: SkeletonId,
@@ -321,8 +333,16 @@ impl KernelText {
         layers: u32,
         skin_format: SkinFormat,
     ) -> Self {
+        let record = &packed.skeletons[skeleton.index()].record;
+        let plan = Plan::new(mixing, record, layers).with_skin_format(skin_format).with_skins_only(record);
+        Self::of_plan(packed, plan).with_buffers(packed, skeleton, &plan, layers)
+    }
+
+    /// The kernel that poses instances of a skeleton with `layers` layers each that need a mixing, for any outputs and
+    /// for instances of a visible list.
+    pub fn any_outputs(packed: &PackedLibrary, skeleton: SkeletonId, mixing: Mixing, layers: u32) -> Self {
         let plan = Plan::new(mixing, &packed.skeletons[skeleton.index()].record, layers);
-        Self::of_plan(packed, plan.with_skin_format(skin_format))
+        Self::of_plan(packed, plan).with_buffers(packed, skeleton, &plan, layers)
     }
 
     /// The kernel that poses instances of a skeleton with one layer each and goals; if `rigid` is set, of joints with a
@@ -336,6 +356,49 @@ impl KernelText {
     fn of_plan(packed: &PackedLibrary, plan: Plan) -> Self {
         let instances_per_group = Some(plan.instances_per_group);
         Self { instances_per_group, ..Self::of_pass(packed, Pass::Pose, &plan.kernel) }
+    }
+
+    /// The same text with the buffers of a workgroup whose instances play the first clip of a skeleton, in all layers
+    /// alike, at three tenths between two keys.
+    fn with_buffers(self, packed: &PackedLibrary, skeleton: SkeletonId, plan: &Plan, layers: u32) -> Self {
+        let record = packed.skeletons[skeleton.index()].record;
+        let clips = packed.clip_offsets();
+        let is_played = |&&(offset, of): &&(u32, SkeletonId)| of == skeleton && offset != record.rest_clip;
+        let clip = clips.iter().find(is_played).map_or(record.rest_clip, |&(offset, _)| offset);
+        let ClipRecord { timelines, timeline_count, .. } = packed.arrays.record(clip);
+        let timeline: TimelineRecord =
+            if timeline_count > 0 { packed.arrays.record(timelines) } else { TimelineRecord::default() };
+        let span_rows = [timeline.keys + timeline.key_count / 2 * timeline.row, timeline.row];
+        let interval = timeline.cells_per_second.recip();
+        let layer = LayerRecord {
+            clip,
+            time_high: ((timeline.key_count / 2) as f32 + 0.3) * interval,
+            weight: 0.5,
+            mask: NONE,
+            span_rows,
+            span_part: [0.3, interval],
+            ..LayerRecord::default()
+        };
+        let batch = BatchRecord {
+            skeleton: record,
+            instance_count: plan.instances_per_group,
+            lane_count: plan.lane_count,
+            span_count: plan.span_count,
+            groups_per_row: 1,
+            outputs: OUTPUT_SKIN,
+            layer_count: layers,
+            instances_per_group: plan.instances_per_group,
+            ..BatchRecord::default()
+        };
+        let layers = vec![layer; (plan.instances_per_group * layers) as usize];
+        let buffers = [
+            ("words", packed.arrays.words.to_vec()),
+            ("values", bytemuck::cast_slice(&packed.arrays.values).to_vec()),
+            ("layers", bytemuck::cast_slice(&layers).to_vec()),
+            ("frame", bytemuck::cast_slice(&[Frame::default()]).to_vec()),
+            ("batch", bytemuck::cast_slice(&[batch]).to_vec()),
+        ];
+        Self { workgroup: Some((plan.kernel.workgroup.size, buffers)), ..self }
     }
 
     /// The kernels that do not pose: root motion, events without and with synchronised layers, played layers,

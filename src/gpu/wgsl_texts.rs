@@ -132,8 +132,16 @@ fn pose_kernels(displaces: bool, goals: GoalTurns, lanes: bool) -> Vec<PoseKerne
             for span_room in rooms.into_iter().chain(in_layers.then_some(SpanRoom::InLayers)) {
                 let joints_in_lanes = lanes && workgroup.has_lane_per_joint();
                 for skin_format in SkinFormat::ALL {
-                    let kernel =
-                        PoseKernel { mixing, workgroup, span_room, joints_in_lanes, skin_format, displaces, goals };
+                    let kernel = PoseKernel {
+                        mixing,
+                        workgroup,
+                        span_room,
+                        joints_in_lanes,
+                        skin_format,
+                        displaces,
+                        goals,
+                        skins_only: None,
+                    };
                     if found.insert((mixing, skin_format, pose_constants(&kernel))) {
                         kernels.push(kernel);
                     }
@@ -186,8 +194,12 @@ fn kernel_texts() -> Vec<WgslText> {
         for kernel in pose_kernels(false, GoalTurns::None, true) {
             texts.extend(feature_sets().map(|features| pose(kernel, features)));
         }
-        // The code of transitions, of goals and of joints with several skin matrices hardly depends on the features:
-        // none and all will do.
+        // The code of transitions, of goals, of joints with several skin matrices and of skins alone hardly depends on
+        // the features: none and all will do.
+        let skins_only = pose_kernels(false, GoalTurns::None, true).into_iter().filter(|kernel| kernel.joints_in_lanes);
+        for kernel in skins_only.map(|kernel| PoseKernel { skins_only: Some(7), ..kernel }) {
+            texts.extend([Features::default(), Features::ALL].map(|features| pose(kernel, features)));
+        }
         let others = [
             pose_kernels(true, GoalTurns::None, true),
             pose_kernels(false, GoalTurns::Rigid, false),
@@ -246,8 +258,8 @@ fn each_kernel_comes_with_every_set_of_features() {
     // workgroups; with either mixing four, but three in the largest workgroup that holds joints; and search results in
     // layers, without mixing and with the mixing that only blends.
     let expected = (3 * 6 + 2 * (4 * 6 - 1) + 2 * 6) * 3 * (64 + 3 * 2) * 2;
-    // The same in the four workgroups with a lane per joint, which keep no matrices.
-    let expected = expected + (3 * 4 + 2 * (4 * 4 - 1) + 2 * 4) * 3 * 2 * 2;
+    // The same in the four workgroups with a lane per joint, which keep no matrices, or write nothing but skins.
+    let expected = expected + 2 * (3 * 4 + 2 * (4 * 4 - 1) + 2 * 4) * 3 * 2 * 2;
     assert_eq!((pose.len(), others.len()), (expected, 2 * 64 + 6));
     assert_eq!(other_texts().len(), 3);
 }

@@ -10,7 +10,7 @@ use crate::kernels::plan::{GoalTurns, Plan};
 use crate::model::{Outputs, SkinFormat};
 use crate::pack::record::{
     BatchRecord, DISPLACED_HEAD, DISPLACED_JOINT, DISPLACED_NUMBER, DriveBatch, DriveRecord, EventBatch, EventCount,
-    Frame, GOAL_RESOLVED_WORDS, GoalBatch, GoalRecord, LayerRecord, NONE, OUTPUT_LOCAL, SkeletonRecord,
+    Frame, GOAL_RESOLVED_WORDS, GoalBatch, GoalRecord, LayerRecord, NONE, OUTPUT_LOCAL, OUTPUT_SKIN, SkeletonRecord,
     VisibleInstance,
 };
 use crate::pack::{
@@ -87,6 +87,8 @@ impl<'a> BatchPlan<'a> {
         let goals = GoalTurns::new(packed, skeleton);
         let plan = Plan::new(packed.mixing, &skeleton.record, packed.layer_count as u32);
         let plan = plan.with_skin_format(skin_format).with_displacements(transitions > 0).with_goals(goals);
+        let skins_only = layout.bits() == OUTPUT_SKIN && layout.values == 0 && !options.visible;
+        let plan = if skins_only { plan.with_skins_only(&skeleton.record) } else { plan };
         Self {
             packed,
             skeleton,

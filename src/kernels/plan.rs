@@ -6,13 +6,14 @@
 //!
 //! An instance of 17 joints or more has a workgroup of its own. Its kernel is compiled with `ONE_INSTANCE`: the index
 //! of the instance is the index of the workgroup, the same in all lanes. Up to 256 joints, each joint has a lane,
-//! without loops. Smaller instances share a workgroup, because most lanes of a workgroup would idle.
-//! `docs/decisions/gpu-pose-kernel.md` has the trials.
+//! without loops. Smaller instances share a workgroup, because most lanes of a workgroup would idle. If nothing but skin
+//! matrices of all instances is wanted, the kernel also knows the rounds of the hierarchy.
+//! `docs/decisions/gpu-pose-kernel.md` and `skins-alone.md` beside it have the trials.
 
 #[cfg(feature = "gpu")]
 use crate::error::Error;
 use crate::model::{Crowd, Mixing, SkinFormat};
-use crate::pack::record::{NONE, SkeletonRecord};
+use crate::pack::record::{MAX_BYTE_JOINTS, NONE, SkeletonRecord};
 use crate::pack::{PackedBatch, PackedSkeleton};
 
 /// The workgroup of a kernel that poses: its size, and the room in its memory.
@@ -46,7 +47,7 @@ pub(crate) const WORKGROUPS: [Workgroup; 6] = [
     instance_workgroup(32, Some(32), 64),
     instance_workgroup(64, Some(64), 128),
     instance_workgroup(128, Some(128), 192),
-    instance_workgroup(256, Some(256), 256),
+    instance_workgroup(256, Some(MAX_BYTE_JOINTS), 256),
     instance_workgroup(256, None, 512),
 ];
 
@@ -175,6 +176,9 @@ pub(crate) struct PoseKernel {
     pub displaces: bool,
     /// The way in which goals turn joints.
     pub goals: GoalTurns,
+    /// The rounds of the hierarchy, if the kernel poses all instances and writes nothing but skin matrices: it has no
+    /// loop and no code for other outputs then.
+    pub skins_only: Option<u32>,
 }
 
 /// The plan of a batch: its kernel, and the share of each instance.
@@ -233,6 +237,9 @@ impl PoseKernel {
             GoalTurns::Rigid => "_goals",
             GoalTurns::General => "_goals_general",
         };
+        if let Some(rounds) = self.skins_only {
+            name += &format!("_skins_{rounds}_rounds");
+        }
         name
     }
 }
@@ -261,6 +268,7 @@ impl Plan {
             skin_format: SkinFormat::Matrix,
             displaces: false,
             goals: GoalTurns::None,
+            skins_only: None,
         };
         Self { kernel, lane_count, instances_per_group, span_count }
     }
@@ -280,6 +288,13 @@ impl Plan {
         // Goals move all joints after the hierarchy.
         let joints_in_lanes = self.kernel.joints_in_lanes && goals == GoalTurns::None;
         Self { kernel: PoseKernel { goals, joints_in_lanes, ..self.kernel }, ..self }
+    }
+
+    /// The same plan for instances that are all posed, of which only skin matrices are wanted. It comes last: the
+    /// kernel stays as it is unless lanes keep the matrices of their joints.
+    pub fn with_skins_only(self, skeleton: &SkeletonRecord) -> Self {
+        let skins_only = self.kernel.joints_in_lanes.then_some(skeleton.round_count);
+        Self { kernel: PoseKernel { skins_only, ..self.kernel }, ..self }
     }
 }
 
@@ -338,5 +353,16 @@ mod tests {
         assert_eq!(found, [false, true, true, false]);
         assert!(!keeps(64, NONE, GoalTurns::None));
         assert!(!keeps(64, 0, GoalTurns::Rigid));
+    }
+
+    #[test]
+    fn kernels_of_skins_alone_know_the_rounds_if_lanes_keep_matrices() {
+        let rounds = |joint_count, goals| {
+            let skeleton = SkeletonRecord { joint_count, round_count: 5, ..Default::default() };
+            Plan::new(Mixing::None, &skeleton, 1).with_goals(goals).with_skins_only(&skeleton).kernel.skins_only
+        };
+        let found = [16, 17, 256, 257].map(|joints| rounds(joints, GoalTurns::None));
+        assert_eq!(found, [None, Some(5), Some(5), None]);
+        assert_eq!(rounds(64, GoalTurns::Rigid), None);
     }
 }

@@ -228,10 +228,8 @@ impl<'a> JointChannels<'a> {
             let base = if lies_in_words(sampler) { header.words } else { header.values };
             return Channel { values: base + (entry >> ENTRY_SAMPLER_BITS), sampler };
         }
-        match group.constants & bit {
-            0 => Channel::new(MODE_REST, 0, 0),
-            _ => Channel::new(MODE_CONSTANT, 0, self.rest + index as u32),
-        }
+        let mode = if group.constants & bit == 0 { MODE_REST } else { MODE_CONSTANT };
+        Channel::new(mode, 0, self.rest + index as u32)
     }
 
     /// Reads a record from the words.
@@ -261,6 +259,10 @@ pub fn pack_joint_channels(arrays: &mut Arrays, rest: u32, skeleton: &Skeleton, 
     }
     for (index, joint) in joints() {
         records.push(joint_channel(arrays, channels, Target::Scale(index), || joint.rest.scale));
+    }
+    // As for a constant, a kernel finds the value without the mode.
+    for (offset, channel) in (rest..).zip(&mut records).filter(|(_, channel)| channel.sampler == MODE_REST) {
+        channel.values = offset;
     }
     match CompactTable::new(arrays, rest, &records) {
         Some(table) => (table.pack(arrays), true),
@@ -373,7 +375,7 @@ mod tests {
             arrays.values.extend((0..3 * joints).map(|index| Vec4::splat(index as f32)));
             let other = arrays.push_value([-1.0; 4]);
             let channel = |index: u32| match (index * 7 + joints) % 6 {
-                0 => Channel::new(MODE_REST, 0, 0),
+                0 => Channel::new(MODE_REST, 0, index),
                 1 => Channel::new(MODE_CONSTANT, 0, index),
                 2 => Channel::new(MODE_CONSTANT, 0, other),
                 3 => Channel::new(MODE_LINEAR | MODE_QUANTIZED, index % 5, 1000 + 4 * index),

@@ -5,7 +5,9 @@ use glam::{DAffine3, DQuat, Vec4};
 use crate::model::rotation::unit;
 use crate::model::{Skeleton, Skin};
 use crate::pack::arrays::{Arrays, Sizes};
-use crate::pack::record::{NONE, SkeletonRecord, VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST};
+use crate::pack::record::{
+    MAX_BYTE_JOINTS, NO_ANCESTOR, NONE, SkeletonRecord, VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST,
+};
 
 /// Packs a skeleton and all its skins. The caller sets `rest_clip` and `timeline_count`.
 pub fn pack_skeleton(arrays: &mut Arrays, skeleton: &Skeleton, skins: &[&Skin]) -> SkeletonRecord {
@@ -79,6 +81,7 @@ pub fn sizes(skeleton: &Skeleton, skins: &[&Skin]) -> Sizes {
     let joints = skeleton.joints().len();
     let skin_joints: usize = skins.iter().map(|skin| skin.joints.len()).sum();
     let rounds = rounds(skeleton.depths().into_iter().max().unwrap_or(0)) as usize;
+    let rounds = if has_bytes(joints) { rounds.div_ceil(ROUNDS_PER_WORD) } else { rounds };
     let numbers = skeleton.weight_count() + skeleton.property_width();
     Sizes { words: (rounds + 3) * joints + skin_joints + numbers, values: 6 * joints + 3 * skin_joints }
 }
@@ -96,12 +99,31 @@ fn rounds(depth: usize) -> u32 {
 fn pack_ancestors(arrays: &mut Arrays, skeleton: &Skeleton) -> (u32, u32) {
     let offset = arrays.words.len() as u32;
     let rounds = rounds(skeleton.depths().into_iter().max().unwrap_or(0));
-    let mut ancestors: Vec<Option<usize>> = skeleton.joints().iter().map(|joint| joint.parent).collect();
-    for _ in 0..rounds {
-        arrays.words.extend(ancestors.iter().map(|ancestor| ancestor.map_or(NONE, |joint| joint as u32)));
+    let joints = skeleton.joints();
+    let mut ancestors: Vec<Option<usize>> = joints.iter().map(|joint| joint.parent).collect();
+    let mut rows: Vec<Vec<u32>> = Vec::new();
+    let (none, per_word) = if has_bytes(joints.len()) { (NO_ANCESTOR, ROUNDS_PER_WORD) } else { (NONE, 1) };
+    for round in 0..rounds as usize {
+        if round % per_word == 0 {
+            rows.push(vec![NONE; joints.len()]);
+        }
+        let shift = 8 * (round % per_word) as u32;
+        for (word, ancestor) in rows.last_mut().into_iter().flatten().zip(&ancestors) {
+            let found = ancestor.map_or(none, |joint| joint as u32);
+            *word = *word & !(none << shift) | found << shift;
+        }
         ancestors = ancestors.iter().map(|ancestor| ancestor.and_then(|joint| ancestors[joint])).collect();
     }
+    arrays.words.extend(rows.into_iter().flatten());
     (offset, rounds)
+}
+
+/// The rounds of which a word holds the ancestors, if they are bytes.
+const ROUNDS_PER_WORD: usize = 4;
+
+/// Returns true if the ancestors of a skeleton of some joints are bytes.
+fn has_bytes(joints: usize) -> bool {
+    joints <= MAX_BYTE_JOINTS as usize
 }
 
 /// Packs the rest pose with rotations of unit length, and returns its offset in the values.
@@ -141,4 +163,41 @@ pub fn rows(matrix: &DAffine3) -> [[f32; 4]; 3] {
         let [x, y, z] = linear[row].map(|number| number as f32);
         [x, y, z, translation[row] as f32]
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Joint;
+
+    /// The packed ancestors of a chain of joints, and the rounds.
+    fn chain(joints: usize) -> (Vec<u32>, u32) {
+        let joints = (0..joints).map(|joint| Joint { parent: joint.checked_sub(1), ..Joint::default() }).collect();
+        let skeleton = Skeleton::new(None, joints, Vec::new()).unwrap();
+        let mut arrays = Arrays::default();
+        let (offset, rounds) = pack_ancestors(&mut arrays, &skeleton);
+        assert_eq!(offset, 0);
+        (arrays.words.to_vec(), rounds)
+    }
+
+    #[test]
+    fn ancestors_of_four_rounds_are_the_bytes_of_a_word() {
+        let bytes = u32::from_le_bytes;
+        // 1, 2, 4, 8 and 16 levels above joint 19 are joints 18, 17, 15, 11 and 3.
+        let (words, rounds) = chain(20);
+        assert_eq!((words.len(), rounds), (2 * 20, 5));
+        assert_eq!([words[19], words[20 + 19]], [bytes([18, 17, 15, 11]), bytes([3, 255, 255, 255])]);
+        assert_eq!([words[0], words[2], words[20 + 15]], [NONE, bytes([1, 0, 255, 255]), NONE]);
+        let (words, rounds) = chain(256);
+        assert_eq!((words.len(), rounds), (2 * 256, 8));
+        assert_eq!([words[255], words[511]], [bytes([254, 253, 251, 247]), bytes([239, 223, 191, 127])]);
+        assert_eq!(chain(1), (vec![], 0));
+    }
+
+    #[test]
+    fn ancestors_of_large_skeletons_are_words() {
+        let (words, rounds) = chain(257);
+        assert_eq!((words.len(), rounds), (9 * 257, 9));
+        assert_eq!([words[256], words[8 * 257 + 256], words[8 * 257 + 255]], [255, 0, NONE]);
+    }
 }

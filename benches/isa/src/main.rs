@@ -4,6 +4,7 @@
 //!
 //! cargo run -p posse-isa
 //! cargo run -p posse-isa -- --check      # registers, shared memory and spills against limits.json
+//! cargo run -p posse-isa -- --texts DIR  # writes the kernels for `benches/sass`, which asks NVIDIA's compiler
 //!
 //! It exits with 77 if the driver or the Vulkan loader is missing, or if limits.json is of another version of the
 //! driver.
@@ -14,6 +15,7 @@ mod kernels;
 mod limits;
 mod report;
 mod spirv;
+mod texts;
 
 use std::ffi::CString;
 use std::path::PathBuf;
@@ -51,6 +53,9 @@ struct Arguments {
     /// Writes the figures of all families to limits.json
     #[arg(long, conflicts_with_all = ["json", "check", "kernel", "family"])]
     store: bool,
+    /// Writes the kernels that pose to a folder, as WGSL with the words of their buffers
+    #[arg(long, conflicts_with_all = ["json", "check", "store"])]
+    texts: Option<PathBuf>,
     /// Compiles for the GPU of the environment and prints JSON: one process per family
     #[arg(long, hide = true)]
     worker: bool,
@@ -58,6 +63,9 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    if let Some(folder) = &arguments.texts {
+        return finish(texts::write(folder, &arguments.kernel).map(|()| ExitCode::SUCCESS));
+    }
     if !arguments.driver.exists() {
         return skipped(&format!(
             "{} is missing: install mesa-vulkan-drivers, or name it by --driver",
@@ -67,13 +75,15 @@ fn main() -> ExitCode {
     if let Err(error) = device::loader() {
         return skipped(&format!("{error}: install libvulkan1"));
     }
-    match run(&arguments) {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::from(2)
-        }
-    }
+    finish(run(&arguments))
+}
+
+/// The exit code of a run, whose error is printed.
+fn finish(result: Result<ExitCode, String>) -> ExitCode {
+    result.unwrap_or_else(|error| {
+        eprintln!("{error}");
+        ExitCode::from(2)
+    })
 }
 
 /// Prints the reason for which nothing is checked.

@@ -23,7 +23,7 @@ constants! {
     pub const QUAT_SINE_SQUARES: [f32; 8] = [1.0, 4.0, 9.0, 16.0, 25.0, 36.0, 49.0, 64.0];
     /// The divisors `n (2 n + 1)` of the same terms.
     pub const QUAT_SINE_DIVISORS: [f32; 8] = [3.0, 10.0, 21.0, 36.0, 55.0, 78.0, 105.0, 136.0];
-    /// The cosine of the angle between two quaternions above which four terms of the series are off by at most 2e-9.
+    /// The cosine of the angle between two quaternions above which three terms of the series are off by at most 8.1e-8.
     /// The angle is 19 degrees, and the angle of the rotations 38.
     pub const QUAT_SHORT_ARC: f32 = 0.945;
 
@@ -111,6 +111,10 @@ constants! {
     /// [`TimelineRecord::table`] of key times that are not stored: multiples of a step after a first time. `times` is
     /// the offset of both, as two `f32` each.
     pub const TIMES_EVEN: u32 = 0xffff_fffe;
+    /// The most joints of a skeleton whose ancestors are bytes.
+    pub const MAX_BYTE_JOINTS: u32 = 256;
+    /// The byte that stands for no ancestor. No joint of such a skeleton has joint 255 as an ancestor.
+    pub const NO_ANCESTOR: u32 = 255;
     /// Mode without a curve: the rest pose.
     pub const MODE_REST: u32 = 0;
     /// Mode of one value for all times.
@@ -196,7 +200,9 @@ record! {
         joint_count: u32,
         /// The rounds of ancestor doubling until every joint has reached its root: the number of bits of the depth.
         round_count: u32,
-        /// The offset in the words: for each round and each joint its ancestor 2^round levels up, or `NONE`.
+        /// The offset in the words: for each round and each joint its ancestor 2^round levels up, or `NONE`. Up to
+        /// `MAX_BYTE_JOINTS` joints, the ancestors of four rounds are the bytes of a word, that of the first round the
+        /// lowest, and `NO_ANCESTOR` stands for none.
         ancestors: u32,
         /// The offset of the rest pose in the values: translations of all joints, then rotations, then scales.
         rest: u32,
@@ -282,8 +288,8 @@ pub fn split(number: f64) -> (f32, f32) {
 record! {
     /// The source of a joint's translation, rotation or scale, in the words.
     Channel in words {
-        /// The offset of the first key or of the constant value in the values; of a column of quantized keys in the
-        /// words.
+        /// The offset of the first key, of the constant value or of the value of the rest pose in the values; of a column
+        /// of quantized keys in the words.
         values: u32,
         /// The mode, and above it the index of the timeline in the clip.
         sampler: u32,
