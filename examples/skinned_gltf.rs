@@ -1,5 +1,5 @@
-//! A crowd of a glTF file in a renderer of one's own, in one file: a thousand characters, each mesh drawn once per batch
-//! and moved by a vertex shader that reads the buffer which posse writes.
+//! A crowd of a glTF file in a renderer of one's own: a thousand characters, each mesh drawn once per batch, and moved
+//! by a vertex shader that reads the buffer which posse writes.
 //!
 //! `cargo run --release --example skinned_gltf -- crowd.png FILE.glb`; without a glTF file, the built-in human.
 

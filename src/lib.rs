@@ -36,8 +36,7 @@
 //! Each layer imports only layers to its right:
 //! `lib -> quality -> {bake, export, measure, player} -> {contract, gpu, cpu, compress, retarget} -> {kernels,
 //! transition} -> {reference, pack, import} -> {demo, evaluator} -> model -> {error, half} -> refusal`. ARCHITECTURE.md
-//! leads from a
-//! question to a file and gives the reasons for the design; docs/library.md describes each part.
+//! leads from a question to a file and gives the reasons for the design; docs/library.md describes each part.
 //!
 //! # Features
 //!

@@ -1,4 +1,4 @@
-//! Why a crowd refuses a change in place.
+//! Why a crowd refuses a change in place, for example layers that need more mixing.
 
 /// The mixing that combines the layers of an instance, ordered from least to most. A kernel for more mixing also serves
 /// less.
@@ -25,9 +25,9 @@ impl Mixing {
     }
 }
 
-/// The reason for which a [`CpuCrowd`](crate::cpu::CpuCrowd) or `GpuCrowd` does not take other layers, goals, parameters
-/// or a transition: it was made without the capacity for them. The crowd plays on as before. A new crowd of the engine
-/// takes them.
+/// The reason for which a [`CpuCrowd`](crate::cpu::CpuCrowd) or `GpuCrowd` does not take other layers, goals,
+/// parameters or a transition: it was made without the capacity for them. The crowd plays on as before. A new crowd of
+/// the engine takes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {

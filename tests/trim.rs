@@ -58,8 +58,8 @@ pub fn two_parts(spec: &SceneSpec, library: &Library) -> [PackedLibrary; 2] {
         compressed.map_or_else(|| PackedLibrary::new(&part), |compressed| compressed.pack()).unwrap()
     };
     let (mut first, mut second) = (part(), part());
-    first.make_room_for(&second).unwrap();
-    second.make_room_for(&first).unwrap();
+    first.reserve_for(&second).unwrap();
+    second.reserve_for(&first).unwrap();
     [first, second]
 }
 

@@ -92,7 +92,7 @@ impl CpuEngine {
     ///
     /// # Errors
     /// [`Error::Usage`] if the libraries differ in what crowds rely on, or only the other one has scales that dual
-    /// quaternions cannot hold ([`PackedLibrary::make_room_for`]).
+    /// quaternions cannot hold ([`PackedLibrary::reserve_for`]).
     pub fn replace_library(&mut self, library: PackedLibrary) -> Result<(), Error> {
         self.library = self.library.replaced_by(library)?;
         self.plans = finish(&mut self.library);
@@ -155,7 +155,7 @@ impl CpuEngine {
         Ok(PackedSource { library: &self.library, skeleton, plans: &self.plans, past_caches: false, prefetches: false })
     }
 
-    /// Packs a crowd and makes room for its poses. Its parameters begin with their values at tick 0
+    /// Packs a crowd and allocates its poses. Its parameters begin with their values at tick 0
     /// ([`CpuCrowd::set_parameters`]). Instances have their layers and transitions at all times: before the start of a
     /// transition, they are as at its start. [`Evaluator::evaluate_step`] shows the layers that go out then.
     ///

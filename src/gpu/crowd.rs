@@ -83,7 +83,7 @@ struct Location {
 }
 
 impl GpuCrowd {
-    /// Uploads a crowd of the library's skeletons and clips, and makes room for its poses. Nothing is submitted.
+    /// Uploads a crowd of the library's skeletons and clips, and allocates its poses. Nothing is submitted.
     ///
     /// # Errors
     /// * [`Error::Instance`] if the crowd does not fit the library.

@@ -173,9 +173,9 @@ impl GpuLibrary {
     /// a long clip. Crowds of this library, their buffers and bind groups stay as they are, and pose by the new keys.
     ///
     /// # Errors
-    /// * [`Error::Usage`] if the libraries differ in what crowds rely on ([`PackedLibrary::make_room_for`]), or the
-    ///   other one has kinds of curves or scales that this one has no room for.
-    /// * [`Error::Limit`] if the other one is larger than the room.
+    /// * [`Error::Usage`] if the libraries differ in what crowds rely on ([`PackedLibrary::reserve_for`]), or the
+    ///   other one has kinds of curves or scales that this one was not made for.
+    /// * [`Error::Limit`] if the other one is larger than the capacity of this one.
     /// * [`Error::Device`] if there is no memory for the upload: a part may have been replaced, and the call can be
     ///   repeated.
     pub fn replace(&mut self, packed: PackedLibrary) -> Result<(), Error> {

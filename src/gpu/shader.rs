@@ -244,7 +244,7 @@ pub struct KernelText {
     /// The instances that a workgroup poses; `None` for kernels that do not pose.
     pub instances_per_group: Option<u32>,
     /// The invocations of a workgroup that poses, and the words of the buffers that it reads, by their names in WGSL:
-    /// for programs that execute the compiled kernel without a device. `None` for other kernels, and those of goals.
+    /// for programs that execute the compiled kernel without a device. `None` for kernels of goals and for kernels that do not pose.
     pub workgroup: Option<(u32, [(&'static str, Vec<u32>); 5])>,
 }
 
@@ -280,8 +280,8 @@ impl KernelText {
         texts
     }
 
-    /// The kernels that crowds of the library need if they have neither goals nor transitions, each once: those that pose
-    /// instances of each skeleton by any mixing of up to [`Crowd::MAX_LAYERS`] layers, and those beside them.
+    /// The kernels that crowds of the library need if they have neither goals nor transitions, each once: kernels that
+    /// pose instances of each skeleton by any mixing of up to [`Crowd::MAX_LAYERS`] layers, and kernels beside them.
     pub fn of_library(packed: &PackedLibrary, skin_format: SkinFormat) -> Vec<Self> {
         let most = Crowd::MAX_LAYERS as u32;
         let mut kernels = Vec::new();

@@ -5,8 +5,8 @@ use crate::model::id::ChainId;
 use crate::model::parameter::no_parameter;
 use crate::model::{ParameterValues, Skeleton, SkeletonId, is_usable, no_such};
 
-/// Joints of a skeleton that inverse kinematics (IK) rotates until the last one, the effector, is at a target.
-/// Instances refer to them by a [`Goal`].
+/// Joints of a skeleton that inverse kinematics (IK) rotates towards a target: two bones until the last joint, the
+/// effector, is there, or one joint until it points there. Instances refer to them by a [`Goal`].
 ///
 /// # Examples
 /// ```

@@ -125,7 +125,7 @@ impl Crowd {
     /// `into` follows a layer ([`LayerTime::Synced`]), its leader is an index among the layers as they were. From the
     /// rest pose, without a layer that blends, the fade takes the first tenth of the weight.
     ///
-    /// It replaces the layers as [`set`](Self::set) does. A crowd of an engine needs room for them
+    /// It replaces the layers as [`set`](Self::set) does. A crowd of an engine needs capacity for them
     /// ([`CrowdOptions::layers`](crate::CrowdOptions::layers)): two layers, and one more for each fade that begins
     /// before the last one has ended.
     ///

@@ -158,7 +158,7 @@ impl Playback {
     /// `None` if no start does this:
     /// * At a rate of 0, or at a rate so slow that the start would be 140,000 years away. To pause, use
     ///   [`LayerTime::At`](crate::LayerTime::At) with the time that [`clip_time`](crate::playback::clip_time) returns.
-    /// After the pause, use the same play, [`delayed`](Self::delayed).
+    ///   After the pause, use the same play, [`delayed`](Self::delayed).
     /// * If a mode other than the two loops has begun and the new rate turns it round, or starts it backwards from a
     ///   rate of 0: before its start it would come from the other end. To turn round at `time`, use
     ///   [`WrapMode::Reverse`] with a range from 0 to `time`.

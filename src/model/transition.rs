@@ -58,11 +58,12 @@ pub(crate) struct StartPoses {
 /// The kind of a transition.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum TransitionKind {
-    /// Inertialization: the difference of both poses decays like a critically damped spring that begins with the difference of the speeds. After 16
-    /// half-lives it is over.
+    /// Inertialization: the difference of both poses decays like a critically damped spring that begins with the
+    /// difference of the speeds. After 16 half-lives it is over.
     #[default]
     Inertial,
-    /// Dead blending: the pose that goes out moves on with a speed that decays, and the pose that comes in takes over smoothly.
+    /// Dead blending: the pose that goes out moves on with a speed that decays, and the pose that comes in takes over
+    /// smoothly.
     Dead {
         /// The length of the transition, more than 0.
         seconds: f64,

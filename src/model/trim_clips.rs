@@ -15,7 +15,7 @@ impl Library {
     /// Within their ranges, poses stay the same. Key times do not move, and clips keep their ids, durations, events and
     /// markers: a crowd of the library plays on in engines of a trimmed copy. This way, an engine holds a part of a
     /// long clip, and takes the next part before the range ends
-    /// ([`PackedLibrary::make_room_for`](crate::packed::PackedLibrary::make_room_for)). Tracks that share values, of
+    /// ([`PackedLibrary::reserve_for`](crate::packed::PackedLibrary::reserve_for)). Tracks that share values, of
     /// one clip or of several that are trimmed together to the same range, share the remaining ones. A clip without
     /// length gets its duration as its length: times before 0 and after the duration then count as these.
     ///

@@ -20,7 +20,7 @@ use crate::pack::{Features, clip, drive, skeleton};
 ///
 /// It holds the state of the library at the time of packing. After a change of the library, pack it again and make the
 /// engine again; if only keys have changed, the engine can take it in place of the old one
-/// ([`make_room_for`](Self::make_room_for)).
+/// ([`reserve_for`](Self::reserve_for)).
 ///
 /// # Examples
 ///

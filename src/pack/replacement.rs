@@ -8,7 +8,7 @@ use crate::pack::library::{PackedClip, PackedSkeleton};
 use crate::pack::record::SkeletonRecord;
 
 impl PackedLibrary {
-    /// Makes room for another library, which differs from this one in the keys of its clips: an engine of this library
+    /// Reserves memory for another library, which differs from this one in the keys of its clips: an engine of this library
     /// can then take the other in its place, while its crowds stay
     /// ([`CpuEngine::replace_library`](crate::cpu::CpuEngine::replace_library) and, with feature `gpu`,
     /// `GpuLibrary::replace`). So a crowd plays long clips of which an engine holds a part at a time
@@ -40,7 +40,7 @@ impl PackedLibrary {
     ///     PackedLibrary::new(&part)
     /// };
     /// let (mut first, second) = (part([0.0, 0.6])?, part([0.4, 1.0])?);
-    /// first.make_room_for(&second)?;
+    /// first.reserve_for(&second)?;
     /// let mut engine = CpuEngine::from_packed(first, 1);
     /// let mut crowd = engine.crowd(&demo::crowd(&library, 5)?, Outputs::SKIN)?;
     /// engine.pose(&mut crowd, Ticks(0));
@@ -49,7 +49,7 @@ impl PackedLibrary {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn make_room_for(&mut self, other: &Self) -> Result<(), Error> {
+    pub fn reserve_for(&mut self, other: &Self) -> Result<(), Error> {
         self.check_shape(other)?;
         self.add_needs(other);
         self.room.words = self.room.words.max(other.room.words);
@@ -67,7 +67,7 @@ impl PackedLibrary {
         let uneven = |(own, other): (&PackedClip, &PackedClip)| other.uneven.clone().filter(|_| own.uneven.is_none());
         if let Some(uneven) = self.clips.iter().zip(&other.clips).find_map(uneven) {
             let reason = format!(
-                "a library cannot take the place of one whose scales are uniform: {}, or call PackedLibrary::make_room_for \
+                "a library cannot take the place of one whose scales are uniform: {}, or call PackedLibrary::reserve_for \
                  before the engine is made",
                 uneven.error()
             );
@@ -82,7 +82,7 @@ impl PackedLibrary {
     /// ([`replaced_by`](Self::replaced_by)).
     ///
     /// # Errors
-    /// * [`Error::Limit`] if the other one is larger than the room.
+    /// * [`Error::Limit`] if the other one is larger than the reserved memory.
     /// * [`Error::Usage`] if kernels or crowds lack a feature.
     #[cfg(feature = "gpu")]
     pub(crate) fn check_room(&self, other: &Self) -> Result<(), Error> {
@@ -92,7 +92,7 @@ impl PackedLibrary {
         ];
         for (name, needed, allowed) in sizes {
             if needed > allowed {
-                let hint = "call PackedLibrary::make_room_for before the engine is made";
+                let hint = "call PackedLibrary::reserve_for before the engine is made";
                 let what = format!("{name} of a library in place of another ({hint})");
                 return Err(Error::Limit { what, needed: needed as u64, allowed: allowed as u64 });
             }
@@ -106,7 +106,7 @@ impl PackedLibrary {
             return Ok(());
         }
         let reason = "the library has curves of kinds that the one in its place had no room for; call \
-                      PackedLibrary::make_room_for before the engine is made";
+                      PackedLibrary::reserve_for before the engine is made";
         Err(Error::Usage(reason.into()))
     }
 
@@ -274,7 +274,7 @@ mod tests {
             ),
         ] {
             let mut first = packed(&linear(5));
-            let error = first.make_room_for(&other).unwrap_err().to_string();
+            let error = first.reserve_for(&other).unwrap_err().to_string();
             assert!(error.contains("other ") && error.contains(what) && error.contains("make a new engine"), "{error}");
             assert_eq!(first.replaced_by(other).unwrap_err().to_string(), error);
         }
@@ -287,7 +287,7 @@ mod tests {
         let mut part = whole.clone();
         part.trim_clips(&[(whole.clip_ids().next().unwrap(), [0.2, 0.4])]).unwrap();
         let (mut whole, mut part) = (packed(&whole), packed(&part));
-        assert!(whole.make_room_for(&part).is_ok() && part.make_room_for(&whole).is_ok());
+        assert!(whole.reserve_for(&part).is_ok() && part.reserve_for(&whole).is_ok());
     }
 
     /// The library that takes the place of another on a GPU.
@@ -303,13 +303,13 @@ mod tests {
         let (few, many) = (packed(&linear(5)), packed(&linear(500)));
         assert!(replace(&many, &few).is_ok());
         let error = replace(&few, &many).unwrap_err();
-        assert!(error.contains("make_room_for") && error.contains("needed"), "{error}");
+        assert!(error.contains("reserve_for") && error.contains("needed"), "{error}");
         // Room is no help for another shape.
         let mut shaped = linear(500);
         shaped.add_clip(shaped.clips()[0].clone()).unwrap();
         assert!(replace(&few, &packed(&shaped)).unwrap_err().contains("other clips"));
         let mut roomy = few.clone();
-        roomy.make_room_for(&many).unwrap();
+        roomy.reserve_for(&many).unwrap();
         assert_eq!(roomy.size(), few.size(), "the room is the room of engines");
         // The room stays, from library to library, and is not the room of the library that is taken.
         let large = replace(&roomy, &many).unwrap();
@@ -333,14 +333,14 @@ mod tests {
             let mut first = PackedLibrary { room: plain().room, ..first };
             let error = replace(&first, &other).unwrap_err();
             assert!(error.contains("kinds that the one in its place had no room for"), "{error}");
-            first.make_room_for(&other).unwrap();
+            first.reserve_for(&other).unwrap();
             let taken = replace(&first, &other).unwrap();
             assert_eq!((taken.features, taken.room), (first.features, first.room));
             assert_eq!(taken.skeletons[0].record, first.skeletons[0].record);
             assert_eq!(taken.skeletons[0].reach, first.skeletons[0].reach);
         }
         let mut first = constant();
-        first.make_room_for(&plain()).unwrap();
+        first.reserve_for(&plain()).unwrap();
         assert_eq!((first.skeletons[0].reach.turns_rigidly, first.skeletons[0].record.timeline_count), (false, 2));
     }
 
@@ -348,9 +348,9 @@ mod tests {
     fn scales_that_are_not_uniform_need_room_for_dual_quaternions() {
         let (even, uneven) = (packed(&linear(5)), packed(&library(Interpolation::Linear, 5, [1.0, 2.0, 1.0])));
         let error = even.replaced_by(uneven.clone()).unwrap_err().to_string();
-        assert!(error.contains("is (1, 2, 1), which is not uniform") && error.contains("make_room_for"), "{error}");
+        assert!(error.contains("is (1, 2, 1), which is not uniform") && error.contains("reserve_for"), "{error}");
         let mut first = even.clone();
-        first.make_room_for(&uneven).unwrap();
+        first.reserve_for(&uneven).unwrap();
         let taken = first.replaced_by(even).unwrap();
         assert!(taken.clips[0].uneven.is_some() && taken.replaced_by(uneven).is_ok());
     }

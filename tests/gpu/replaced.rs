@@ -45,7 +45,7 @@ fn a_crowd_plays_on_while_parts_replace_one_another() {
     let packed =
         [PackedLibrary::new(&parts[0]).unwrap(), compressed.pack().unwrap(), PackedLibrary::new(&parts[2]).unwrap()];
     let mut first = packed[0].clone();
-    packed[1..].iter().for_each(|other| first.make_room_for(other).unwrap());
+    packed[1..].iter().for_each(|other| first.reserve_for(other).unwrap());
     let mut engine = gpu_engine_for(first).unwrap();
     let size = engine.library().size();
     let on_gpu = GpuCrowd::new(engine.library(), &crowd, outputs).unwrap();
@@ -100,7 +100,7 @@ fn a_library_that_does_not_fit_is_refused_and_the_old_one_stays() {
     let on_gpu = GpuCrowd::new(engine.library(), &crowd, Outputs::SKIN).unwrap();
     match engine.replace_library(PackedLibrary::new(&other).unwrap()) {
         Err(Error::Limit { what, needed, allowed }) => {
-            assert!(what.contains("make_room_for") && needed > allowed, "{what}: {needed} of {allowed}");
+            assert!(what.contains("reserve_for") && needed > allowed, "{what}: {needed} of {allowed}");
         }
         other => panic!("{other:?}"),
     }
@@ -108,7 +108,7 @@ fn a_library_that_does_not_fit_is_refused_and_the_old_one_stays() {
     assert_right(&first, &crowd, now, Outputs::SKIN, &play(&engine, &on_gpu, crowd.len(), now, Outputs::SKIN));
     // The room of a library that is taken is not that of the buffers.
     let mut roomy = PackedLibrary::new(&first).unwrap();
-    roomy.make_room_for(&PackedLibrary::new(&other).unwrap()).unwrap();
+    roomy.reserve_for(&PackedLibrary::new(&other).unwrap()).unwrap();
     engine.replace_library(roomy).unwrap();
     assert!(matches!(engine.replace_library(PackedLibrary::new(&other).unwrap()), Err(Error::Limit { .. })));
     // Keys that the kernels of the engine cannot read.

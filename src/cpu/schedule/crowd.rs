@@ -154,8 +154,8 @@ impl CpuCrowd {
     }
 
     /// Sets the parameters of an instance for the next frame. Targets and weights of goals can follow from them, too.
-    /// Those beyond the room for parameters have no effect: the number that layers and goals of the crowd refer to or
-    /// that an instance began with, or [`CrowdOptions::parameters`](crate::CrowdOptions::parameters).
+    /// Values beyond the capacity for parameters have no effect: the number that layers and goals of the crowd refer to
+    /// or that an instance began with, or [`CrowdOptions::parameters`](crate::CrowdOptions::parameters).
     ///
     /// # Panics
     /// If the crowd has no such instance.

@@ -222,10 +222,10 @@ pub fn from_slice_with<'b>(
 #[cfg(feature = "gltf")]
 pub fn from_document(
     library: &mut Library,
-    document: &::gltf::GltfDocument,
+    document: &::gltf::Document,
     buffers: &[::gltf::buffer::Data],
 ) -> Result<Asset, Error> {
-    let name = Path::new("gltf::GltfDocument");
+    let name = Path::new("gltf::Document");
     let parsed = loaded::document(document.as_json()).map_err(|error| error.in_file(name))?;
     let given = buffers.iter().map(|data| &**data).collect();
     let reader = Reader::new(&parsed, given, Files::None, loaded::size(document.as_json(), buffers));

@@ -327,8 +327,7 @@ fn inverse_bind(index: usize, skin: &FileSkin, reader: &mut Reader) -> Result<Ve
 // objects with a `bone` and its `node`. Its roles are the roles of VRM 1.0 but for two joints of the thumb.
 
 /// The humanoid bones of a document, with the roles of VRM 1.0. `joints` has the joint of each node. An error is a
-/// warning. The bones of VRM 0.x count only in a file without expressions of VRM 1.0: some files have both, for old
-/// readers.
+/// warning. The bones of VRM 0.x count only in a file without bones of VRM 1.0: some files have both, for old readers.
 pub(super) fn read_human_bones(reader: &mut Reader, joints: &[usize]) -> Vec<HumanBone> {
     let Some(extensions) = &reader.document.extensions else { return Vec::new() };
     let mut bones = HumanBones { joints, found: Vec::new(), taken: HashSet::new(), roles: HashSet::new() };
