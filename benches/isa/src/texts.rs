@@ -22,7 +22,7 @@ pub fn write(folder: &Path, filter: &str) -> Result<(), String> {
             buffers.iter().map(|(name, words)| ((*name).to_owned(), json!(words))).collect();
         let description = json!({
             "kernel": kernel.name,
-            "entry": kernel.text.entry_point,
+            "entry": kernel.text.pass.entry_point(),
             "size": size,
             "joints": kernel.joints * kernel.text.instances_per_group.unwrap_or(1),
             "buffers": buffers,
