@@ -20,7 +20,7 @@ pub enum Count {
     SkinJoints,
     /// The morph weights and properties per instance that were requested.
     Values,
-    /// The transitions that the batch has room for.
+    /// The transitions that the batch has capacity for.
     Transitions,
     /// The words of the displacement of a transition.
     DisplacementWords,
@@ -63,7 +63,7 @@ pub struct Counts {
     pub skin_joints: usize,
     /// The morph weights and properties per instance that were requested.
     pub values: usize,
-    /// The transitions that there is room for.
+    /// The transitions that there is capacity for.
     pub transitions: usize,
     /// The words of the displacement of a transition.
     pub displacement_words: usize,
