@@ -250,8 +250,9 @@ pub mod low_level {
     #[cfg(feature = "gpu")]
     pub mod device {
         pub use crate::gpu::allocation::{create_buffer, create_encoder, fault_point};
-        pub use crate::gpu::buffers::{filled_buffer, largest_binding};
+        pub use crate::gpu::buffers::filled_buffer;
         pub use crate::gpu::frame_uploads::FrameUploads;
+        pub use crate::gpu::kernels::largest_binding;
         pub use crate::gpu::readback::{check_device, read_buffers};
         pub use crate::gpu::scopes::Scopes;
         pub use crate::gpu::shader_files::{copy_code, shader_text};
