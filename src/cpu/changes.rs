@@ -104,13 +104,31 @@ impl CpuCrowd {
         crowd: &mut Crowd,
         new: &NewTransition,
     ) -> Result<(), Error> {
-        let &NewTransition { instance, layers, .. } = new;
-        self.check_layers(engine, instance, layers)?;
-        if crowd.len() != self.slots.len() || crowd.skeleton(instance) != self.capacity(instance).skeleton {
-            return Err(Error::Refused(Refusal::OtherInstances));
+        self.transitions(engine, library, crowd, std::slice::from_ref(new))
+    }
+
+    /// As [`transition`](Self::transition), for several instances. If the layers or the transition of any do not fit,
+    /// nothing is changed. Of several transitions of an instance, the last counts.
+    ///
+    /// # Errors
+    /// The errors of [`transition`](Self::transition).
+    pub fn transitions(
+        &mut self,
+        engine: &CpuEngine,
+        library: &Library,
+        crowd: &mut Crowd,
+        all: &[NewTransition],
+    ) -> Result<(), Error> {
+        for &NewTransition { instance, layers, .. } in all {
+            self.check_layers(engine, instance, layers)?;
+            if crowd.len() != self.slots.len() || crowd.skeleton(instance) != self.capacity(instance).skeleton {
+                return Err(Error::Refused(Refusal::OtherInstances));
+            }
         }
-        crowd.begin_transition(library, new)?;
-        self.write_instance(engine, instance, layers, displacement(crowd, instance));
+        crowd.begin_transitions(library, all)?;
+        for &NewTransition { instance, layers, .. } in all {
+            self.write_instance(engine, instance, layers, displacement(crowd, instance));
+        }
         Ok(())
     }
 
