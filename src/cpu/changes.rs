@@ -213,10 +213,13 @@ mod tests {
         let new = |crowd: &Crowd| engine.crowd_with_options(crowd, Outputs::SKIN, capacity).unwrap();
         let (mut one_by_one, mut at_once) = (new(&crowd), new(&crowd));
         let shown = wave.looping();
-        for instance in [0, 5] {
-            let begun = NewTransition::new(instance, std::slice::from_ref(&shown), Ticks::from_seconds(0.5));
-            one_by_one.transition(&engine, &library, &mut crowd, &begun).unwrap();
-        }
+        let begun = |instance| NewTransition::new(instance, std::slice::from_ref(&shown), Ticks::from_seconds(0.5));
+        let unchanged = crowd.clone();
+        let half_life = -1.0;
+        let wrong = [begun(0), NewTransition { half_life, ..begun(5) }];
+        assert!(one_by_one.transitions(&engine, &library, &mut crowd, &wrong).is_err());
+        assert_eq!(crowd, unchanged, "one of several cannot begin");
+        one_by_one.transitions(&engine, &library, &mut crowd, &[begun(0), begun(5)]).unwrap();
         let over = Layer { mode: LayerMode::Override, ..wave.looping() };
         let led = Layer::new(run, LayerTime::Synced { leader: 0 });
         let led_by = Layer::new(walk, LayerTime::Phase { parameter: 0, wrap: WrapMode::Loop });
