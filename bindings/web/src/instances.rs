@@ -178,7 +178,10 @@ impl Instances {
 
     /// Gives instances of the crowd their present parameters, which transitions begin with.
     pub fn apply_parameters(&mut self, instances: &[usize]) -> Result<()> {
-        for &instance in instances.iter().filter(|_| !self.parameters.is_empty()) {
+        if self.parameters.is_empty() {
+            return Ok(());
+        }
+        for &instance in instances {
             let parameters = constants(self.values_of(instance))?;
             self.crowd_mut().set_parameters(instance, parameters)?;
         }
@@ -258,7 +261,7 @@ impl Instances {
 
     /// Reads the goals that a call gives to some instances, which they fit.
     pub fn read_goals(&self, library: &posse::Library, instances: &[usize], goals: &JsValue) -> Result<Arc<[Goal]>> {
-        let goals = each("goals", goals, |place, value| goal(self.scope(library), place, value))?.into();
+        let goals: Arc<[Goal]> = each("goals", goals, |place, value| goal(self.scope(library), place, value))?.into();
         instances.iter().try_for_each(|&instance| self.check(library, instance, &[], &goals))?;
         Ok(goals)
     }
