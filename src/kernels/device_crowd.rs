@@ -138,8 +138,9 @@ pub fn frame_bytes(step: impl Into<Step>) -> [u8; 32] {
     bytemuck::cast(Frame::new(step.into()))
 }
 
-/// The names of the kernels of a packed library are those of their passes. A kernel that depends on the features of the
-/// library has them behind its name, so that a kernel of another library is not taken for it.
+/// The name of a kernel of a packed library. A kernel that depends on the features of the library has them behind the
+/// name, so that a kernel of another library is not taken for it; custom interpolators, which no file has, do not
+/// change it.
 pub(crate) fn kernel_name(features: Features, pass: Pass, pose: &PoseKernel) -> String {
     let features = features.bits();
     match pass {
@@ -152,8 +153,8 @@ pub(crate) fn kernel_name(features: Features, pass: Pass, pose: &PoseKernel) -> 
 /// Checks that the buffers of a library fit a binding.
 fn check_library(library: &PackedLibrary, limits: DeviceLimits) -> Result<(), Error> {
     let allowed = limits.max_binding_bytes;
-    for (what, bytes) in [("words", library.words()), ("values", library.values())] {
-        let needed = bytes.len() as u64;
+    for (what, bytes) in [("words", library.words().len() + WORDS_PADDING), ("values", library.values().len())] {
+        let needed = bytes as u64;
         if needed > allowed {
             let what = format!("{what} of a packed library, in bytes (split or compress the library)");
             return Err(Error::Limit { what, needed, allowed });
