@@ -82,8 +82,9 @@ impl Manifest {
             .iter()
             .map(|(language, file, translated)| {
                 let mut described = json!({ "file": file, "entry_point": translated.entry_point });
-                if !translated.sizes.is_empty() {
-                    described["sizes"] = json!({ "buffer": MSL_SIZES, "bindings": translated.sizes });
+                if let Some(metal) = &translated.metal {
+                    described["sizes"] = json!({ "buffer": MSL_SIZES, "bindings": metal.bindings });
+                    described["threadgroup_bytes"] = json!(metal.threadgroup);
                 }
                 (language.name().to_owned(), described)
             })
