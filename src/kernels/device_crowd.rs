@@ -58,7 +58,7 @@ pub struct DeviceBatch {
     pub layout: OutputLayout,
     /// The dispatches of a frame, in order.
     pub dispatches: Vec<DeviceDispatch>,
-    /// The buffers that the dispatches use, in the order of [`Buffer`], without those of the library. A dispatch that
+    /// The buffers that the dispatches use, in the order of [`Buffer`], without the library. A dispatch that
     /// binds a buffer which is not here does not use it: bind any other one with the same access.
     pub buffers: Vec<DeviceBuffer>,
     /// The counts that the sizes follow from.
@@ -73,7 +73,7 @@ pub struct DeviceBatch {
 pub struct DeviceDispatch {
     /// The pass, which has the entry point and the bindings.
     pub pass: Pass,
-    /// The name of the kernel: that of its file.
+    /// The name of the kernel, and of its file.
     pub kernel: String,
     /// The workgroups in x and y; 1 in z.
     pub groups: [u32; 2],
@@ -110,6 +110,8 @@ impl DeviceCrowd {
         options: CrowdOptions,
         limits: DeviceLimits,
     ) -> Result<Self, Error> {
+        // Kernels for instances of a visible list can do more than these crowds need.
+        let options = CrowdOptions { visible: false, previous_skin: false, ..options };
         let packed = PackedCrowd::with_capacity(library, crowd, options.capacity())?;
         library.check_outputs(crowd, outputs)?;
         check_library(library, limits)?;

@@ -201,7 +201,7 @@ impl<'a> ParsedKernel<'a> {
         let pipeline = spv::PipelineOptions { shader_stage: naga::ShaderStage::Compute, entry_point };
         let words = spv::write_vec(&self.module, &self.info, &options, Some(&pipeline));
         let words = words.map_err(|error| failed(self.text, &error.to_string()))?;
-        // The byte order of SPIR-V is that of its first word.
+        // The first word of SPIR-V tells its byte order.
         Ok(self.unnamed(words.iter().flat_map(|word| word.to_le_bytes()).collect()))
     }
 
@@ -217,8 +217,8 @@ impl<'a> ParsedKernel<'a> {
         Ok(Translated { bytes: text.into_bytes(), entry_point, metal: None })
     }
 
-    /// Arguments `[[buffer(N)]]` with the numbers of the bindings, one with the sizes of the buffers, and one per array in
-    /// workgroup memory. An index beyond a buffer reads or writes its last element.
+    /// Arguments `[[buffer(N)]]` with the numbers of the bindings, one with the sizes of the buffers, and one per array
+    /// in workgroup memory. An index beyond a buffer reads or writes its last element.
     fn to_msl(&self) -> Result<Translated, Error> {
         let mut resources = msl::EntryPointResources { sizes_buffer: Some(MSL_SIZES), ..Default::default() };
         let mut sizes = Vec::new();
@@ -248,7 +248,7 @@ impl<'a> ParsedKernel<'a> {
     }
 }
 
-/// The slot of the buffer with the sizes of other buffers, behind those of all bindings.
+/// The slot of the buffer with the sizes of other buffers, behind the slots of all bindings.
 pub const MSL_SIZES: u8 = 16;
 
 /// A number type as WGSL writes it.
