@@ -245,3 +245,16 @@ fn the_words_of_a_library_fit_a_binding_with_their_padding() {
         other => panic!("{other:?}"),
     }
 }
+
+#[test]
+fn visible_lists_and_previous_skins_have_no_effect() {
+    let library = demo::library().unwrap();
+    let packed = PackedLibrary::new(&library).unwrap();
+    let crowd = demo::crowd(&library, 3).unwrap();
+    let dispatches = |options| {
+        let crowd = DeviceCrowd::new(&packed, &crowd, Outputs::SKIN, options, DeviceLimits::default()).unwrap();
+        format!("{:?}", crowd.batches[0].dispatches)
+    };
+    let options = CrowdOptions { visible: true, previous_skin: true, ..CrowdOptions::NONE };
+    assert_eq!(dispatches(options), dispatches(CrowdOptions::NONE));
+}
