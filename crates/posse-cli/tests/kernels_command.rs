@@ -111,6 +111,19 @@ fn the_manifest_has_the_bindings_of_the_engine_and_the_languages() {
     let members = msl.split_once("struct _mslBufferSizes {").unwrap().1.split_once('}').unwrap().0;
     assert_eq!(members.matches("uint size").count(), 8, "{members}");
     assert!(sizes.iter().all(|binding| *binding != 3 && *binding != 4), "{sizes:?}");
+    // Arrays in workgroup memory are arguments, whose bytes the program sets: here the matrices of 64 joints, and in
+    // kernels that mix the layers and their search results.
+    for kernel in list(&manifest["kernels"]) {
+        let described = &kernel["languages"]["msl"];
+        let msl = fs::read_to_string(folder.path().join("out").join(text(&described["file"]))).unwrap();
+        let (_, head) = msl.rsplit_once(&format!("kernel void {}(", text(&described["entry_point"]))).unwrap();
+        let arguments = head.split_once(") {").unwrap().0.matches("threadgroup ").count();
+        let bytes: Vec<u64> =
+            list(&described["threadgroup_bytes"]).iter().map(|bytes| bytes.as_u64().unwrap()).collect();
+        assert_eq!(bytes.len(), arguments, "{}", kernel["name"]);
+        assert!(bytes.iter().all(|bytes| bytes % 16 == 0), "{bytes:?}");
+        assert!(kernel["pass"] != "pose" || bytes.contains(&(48 * 64)), "{}: {bytes:?}", kernel["name"]);
+    }
 }
 
 #[test]
