@@ -19,7 +19,7 @@ use crate::pack::{
 
 /// The limits of a device that decide how many instances a batch can have.
 ///
-/// The default is that of WebGPU: bindings of 128 MiB, and 65,535 workgroups.
+/// The default limits come from WebGPU: bindings of 128 MiB, and 65,535 workgroups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceLimits {
     /// The largest binding of storage in bytes. Kernels address with 32 bits, so that more than `u32::MAX` counts as
@@ -135,7 +135,7 @@ impl<'a> BatchPlan<'a> {
         let per_instance = |bytes: usize| Formula::new(bytes, &[Count::Instances]);
         let matrix = 4 * NUMBERS;
         match buffer {
-            // Those of the library and of an event list do not depend on the batch.
+            // The buffers of the library and of an event list do not depend on the batch.
             Buffer::Words | Buffer::Values => Formula::default(),
             Buffer::Events => Formula::new(size_of::<EventCount>(), &[]),
             Buffer::Frame => Formula::new(size_of::<Frame>(), &[]),
@@ -237,7 +237,7 @@ impl<'a> BatchPlan<'a> {
     /// The ranges of the packed order that become batches.
     ///
     /// # Errors
-    /// Those of [`max_instances`](Self::max_instances).
+    /// The errors of [`max_instances`](Self::max_instances).
     pub fn ranges(&self, limits: &DeviceLimits) -> Result<impl Iterator<Item = Range<usize>>, Error> {
         let (most, end) = (self.max_instances(limits)?, self.packed.instances.end);
         let starts = self.packed.instances.clone().step_by(most);

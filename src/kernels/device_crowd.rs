@@ -58,7 +58,7 @@ pub struct DeviceBatch {
     pub layout: OutputLayout,
     /// The dispatches of a frame, in order.
     pub dispatches: Vec<DeviceDispatch>,
-    /// The buffers that the dispatches use, in the order of [`Buffer`], without those of the library. A dispatch that
+    /// The buffers that the dispatches use, in the order of [`Buffer`], without the library's. A dispatch that
     /// binds a buffer which is not here does not use it: bind any other one with the same access.
     pub buffers: Vec<DeviceBuffer>,
     /// The counts that the sizes follow from.
@@ -73,7 +73,7 @@ pub struct DeviceBatch {
 pub struct DeviceDispatch {
     /// The pass, which has the entry point and the bindings.
     pub pass: Pass,
-    /// The name of the kernel: that of its file.
+    /// The name of the kernel and of its file.
     pub kernel: String,
     /// The workgroups in x and y; 1 in z.
     pub groups: [u32; 2],
@@ -138,8 +138,8 @@ pub fn frame_bytes(step: impl Into<Step>) -> [u8; 32] {
     bytemuck::cast(Frame::new(step.into()))
 }
 
-/// The names of the kernels of a packed library are those of their passes. A kernel that depends on the features of the
-/// library has them behind its name, so that a kernel of another library is not taken for it.
+/// The kernels of a packed library have the names of their passes. A kernel that depends on the features of the library
+/// has them behind its name, so that a kernel of another library is not taken for it.
 pub(crate) fn kernel_name(features: Features, pass: Pass, pose: &PoseKernel) -> String {
     let features = features.bits();
     match pass {

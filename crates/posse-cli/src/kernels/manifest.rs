@@ -1,8 +1,8 @@
 //! The manifest `kernels.json`, in terms of docs/kernels.md.
 //!
-//! Nothing is described here for a second time: bindings are those that naga reads in the WGSL, the buffers behind them
-//! those of the table that the wgpu engine binds by, records those from which the WGSL is generated, and formulas those
-//! that the engine computes.
+//! Nothing is described here for a second time: naga reads the bindings in the WGSL, the buffers behind them come from
+//! the table by which the wgpu engine binds, the records are the source of the WGSL, and the formulas belong to the
+//! engine.
 
 use std::collections::BTreeMap;
 

@@ -183,7 +183,7 @@ impl<'a> ParsedKernel<'a> {
         let pipeline = spv::PipelineOptions { shader_stage: naga::ShaderStage::Compute, entry_point };
         let words = spv::write_vec(&self.module, &self.info, &options, Some(&pipeline));
         let words = words.map_err(|error| failed(self.text, &error.to_string()))?;
-        // The byte order of SPIR-V is that of its first word.
+        // The first word of SPIR-V tells its byte order.
         Ok(self.unnamed(words.iter().flat_map(|word| word.to_le_bytes()).collect()))
     }
 
@@ -229,7 +229,7 @@ impl<'a> ParsedKernel<'a> {
     }
 }
 
-/// The slot of the buffer with the sizes of other buffers, behind those of all bindings.
+/// The slot of the buffer with the sizes of other buffers, behind the slots of all bindings.
 pub const MSL_SIZES: u8 = 16;
 
 /// A number type as WGSL writes it.
