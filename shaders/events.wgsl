@@ -89,7 +89,7 @@ fn find_events(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
     let interval = events_interval(layer);
     var play = layer;
     var drive = NONE;
-    if FOLLOWS && (drives[index].kind & (DRIVE_KNOTS | DRIVE_POINT)) != 0u && layer.weight <= DRIVE_LEAST_WEIGHT {
+    if FOLLOWS && (drives[index].kind & (DRIVE_KNOTS | DRIVE_POINT)) != 0u && layer.weight <= DRIVE_MIN_WEIGHT {
         return;
     }
     if FOLLOWS && (drives[index].kind & DRIVE_SYNCED) != 0u {

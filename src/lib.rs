@@ -169,8 +169,8 @@ pub mod prelude {
 
 /// Clips and skeletons that find each other by the names of joints.
 ///
-/// [`Library::bind`] makes a clip of an [`UnboundClip`], whose tracks name their targets.
-/// [`Library::share`] lets a clip of one skeleton play on another one with the same names.
+/// [`Library::bind`] makes a clip of an [`UnboundClip`](binding::UnboundClip), whose tracks name their targets.
+/// [`Library::share_clip`] lets a clip of one skeleton play on another one with the same names.
 pub mod binding {
     pub use crate::model::{
         Binding, BindingIssue, BindingIssueKind, BoundTrack, PropertyTracks, Sharing, SharingIssue, SharingIssueKind,
@@ -178,7 +178,8 @@ pub mod binding {
     };
 }
 
-/// Tracks of a clip: a [`Target`], and a [`Curve`] over a [`Timeline`] of key times.
+/// Tracks of a clip: a [`Target`](curves::Target), and a [`Curve`](curves::Curve) over a
+/// [`Timeline`](curves::Timeline) of key times.
 pub mod curves {
     pub use crate::model::{
         Curve, CurveEasing, Easing, Extrapolation, Interpolation, Interpolator, InterpolatorId, Target, Timeline, Track,
@@ -190,8 +191,8 @@ pub mod events {
     pub use crate::model::{Event, EventList, Occurrence};
 }
 
-/// Inverse kinematics: a [`Chain`] of joints, from its root to its effector, and a [`Goal`] with the target that the
-/// effector is to reach.
+/// Inverse kinematics: a [`Chain`](ik::Chain) of joints, from its root to its effector, and a [`Goal`](ik::Goal) with
+/// the target that the effector is to reach.
 pub mod ik {
     pub use crate::model::{Chain, ChainId, ChainKind, Goal, GoalTarget, GoalWeight};
 }
@@ -201,7 +202,8 @@ pub mod packed {
     pub use crate::pack::{Aligned, OutputLayout, OutputNumbers, PackedLibrary};
 }
 
-/// Numbers of an instance that drive the weights of its layers, by [`Knots`] or in a [`BlendSpace`].
+/// Numbers of an instance that drive the weights of its layers, by [`Knots`](parameters::Knots) or in a
+/// [`BlendSpace`](parameters::BlendSpace).
 pub mod parameters {
     pub use crate::model::{BlendSpace, BlendSpaceId, Knots, KnotsId, Parameter, ParameterValues, WeightDriver};
 }
@@ -248,8 +250,9 @@ pub mod low_level {
     #[cfg(feature = "gpu")]
     pub mod device {
         pub use crate::gpu::allocation::{create_buffer, create_encoder, fault_point};
-        pub use crate::gpu::buffers::{filled_buffer, largest_binding};
+        pub use crate::gpu::buffers::filled_buffer;
         pub use crate::gpu::frame_uploads::FrameUploads;
+        pub use crate::gpu::kernels::largest_binding;
         pub use crate::gpu::readback::{check_device, read_buffers};
         pub use crate::gpu::scopes::Scopes;
         pub use crate::gpu::shader_files::{copy_code, shader_text};

@@ -7,7 +7,7 @@
 //!
 //! All matrices are at hand after the hierarchy, so that each lane multiplies the matrices of its joints, without
 //! another walk. That is right where the joints that lead to a chain keep a uniform scale, which packing finds out
-//! (`turns_rigidly`). Elsewhere a turn in model space is not what the rules prescribe, and `goals_general.wgsl` turns
+//! (`rotates_rigidly`). Elsewhere a turn in model space is not what the rules prescribe, and `goals_general.wgsl` turns
 //! local rotations and repeats the hierarchy after each goal.
 
 /// A goal of an instance.

@@ -109,5 +109,5 @@ fn goals_parent(joint: u32) -> u32 {
     if batch.skeleton.round_count == 0u {
         return NONE;
     }
-    return words[batch.skeleton.ancestors + joint];
+    return hierarchy_ancestor(joint, 0u);
 }

@@ -14,7 +14,7 @@ fn skin_write_row(at: u32, row: vec4<f32>) {}
 /// Writes a skin matrix from element `at` on.
 fn skin_write(at: u32, rows: Rows) {
     let squares = dot(rows.x.xyz, rows.x.xyz) + dot(rows.y.xyz, rows.y.xyz) + dot(rows.z.xyz, rows.z.xyz);
-    let square = max(squares / 3.0, SKIN_LEAST_SQUARE);
+    let square = max(squares / 3.0, SKIN_MIN_SQUARE);
     let shrink = inverseSqrt(square);
     let x = rows.x.xyz * shrink;
     let y = rows.y.xyz * shrink;

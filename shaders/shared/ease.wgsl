@@ -170,7 +170,7 @@ fn ease_parameter(x1: f32, x2: f32, k: f32, start: f32, end: f32) -> f32 {
         if (t - high) * slope < beyond && beyond < (t - low) * slope {
             next = t - beyond / slope;
         }
-        if abs(next - t) <= EASE_BEZIER_LEAST_STEP {
+        if abs(next - t) <= EASE_BEZIER_MIN_STEP {
             return next;
         }
         t = next;

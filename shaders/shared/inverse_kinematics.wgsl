@@ -18,7 +18,7 @@ struct Turns {
 const REACH_NOTHING: Turns = Turns(REACH_NO_TURN, REACH_NO_TURN, REACH_NO_TURN, false);
 const REACH_NO_TURN: vec4<f32> = vec4<f32>(0.0, 0.0, 0.0, 1.0);
 /// The least square of a length by which vectors are divided.
-const REACH_LEAST_SQUARE: f32 = 1e-30;
+const REACH_MIN_SQUARE: f32 = 1e-30;
 
 /// The turns that bring the end of two bones to a target, in part by a weight from 0 to 1. `upper` and `lower` are the
 /// bones, `goal` leads from the first joint to the target.
@@ -32,7 +32,7 @@ fn reach_two_bones(
     let one = reach_direction(upper);
     let two = reach_direction(lower);
     let far = reach_direction(goal);
-    let whole = 1.0 / max(one.w + two.w, REACH_LEAST_LENGTH);
+    let whole = 1.0 / max(one.w + two.w, REACH_MIN_LENGTH);
     let p = one.w * whole;
     let q = two.w * whole;
     let has_pole = (chain.kind & CHAIN_POLE) != 0u;
@@ -41,7 +41,7 @@ fn reach_two_bones(
     if has_pole && normal.w <= 0.0 {
         normal = reach_normal(one.xyz, pole);
     }
-    if !(min(p, q) > REACH_LEAST_SHARE && far.w * whole > 0.0 && normal.w > 0.0) {
+    if !(min(p, q) > REACH_MIN_SHARE && far.w * whole > 0.0 && normal.w > 0.0) {
         return REACH_NOTHING;
     }
 
@@ -115,7 +115,7 @@ fn reach_is_rotation(turn: vec4<f32>) -> bool {
 fn reach_pole_turn(upper: vec3<f32>, pole: vec3<f32>, goal: vec3<f32>) -> vec4<f32> {
     let start = upper - goal * dot(upper, goal);
     let end = pole - goal * dot(pole, goal);
-    if min(dot(start, start), dot(end, end)) <= REACH_LEAST_SHARE * REACH_LEAST_SHARE {
+    if min(dot(start, start), dot(end, end)) <= REACH_MIN_SHARE * REACH_MIN_SHARE {
         return REACH_NO_TURN;
     }
     let half = reach_half_angle(dot(start, end), dot(goal, cross(start, end)));
@@ -126,7 +126,7 @@ fn reach_pole_turn(upper: vec3<f32>, pole: vec3<f32>, goal: vec3<f32>) -> vec4<f
 fn reach_normal(one: vec3<f32>, other: vec3<f32>) -> vec4<f32> {
     let across = cross(one, other);
     let square = dot(across, across);
-    return vec4(across * reach_inverse_root(square), square - REACH_LEAST_SHARE * REACH_LEAST_SHARE);
+    return vec4(across * reach_inverse_root(square), square - REACH_MIN_SHARE * REACH_MIN_SHARE);
 }
 
 /// True if two unit vectors are opposite.
@@ -156,7 +156,7 @@ fn reach_half_angle(cosine: f32, sine: f32) -> vec2<f32> {
 
 /// A vector at length 1, and its length. Its square may be beyond the range of an `f32`. A zero vector stays 0.
 fn reach_direction(vector: vec3<f32>) -> vec4<f32> {
-    let size = max(max(max(abs(vector.x), abs(vector.y)), abs(vector.z)), REACH_LEAST_LENGTH);
+    let size = max(max(max(abs(vector.x), abs(vector.y)), abs(vector.z)), REACH_MIN_LENGTH);
     // A device may divide by numbers above 2^126 as by infinity.
     let nearer = select(1.0, 0.0625, size > 1e37);
     let scaled = (vector * nearer) / (size * nearer);
@@ -168,7 +168,7 @@ fn reach_direction(vector: vec3<f32>) -> vec4<f32> {
 /// The inverse of a square root. One step of Newton's method corrects the built-in one, which may be off by two units
 /// in the last place.
 fn reach_inverse_root(square: f32) -> f32 {
-    let near = inverseSqrt(max(square, REACH_LEAST_SQUARE));
+    let near = inverseSqrt(max(square, REACH_MIN_SQUARE));
     return near * (1.5 - 0.5 * (square * near) * near);
 }
 

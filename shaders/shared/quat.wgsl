@@ -26,8 +26,8 @@ fn quat_slerp(start: vec4<f32>, end: vec4<f32>, fraction: f32) -> vec4<f32> {
 /// nearly equal quaternions, as in Cocos Creator.
 fn quat_slerp_as_is(start: vec4<f32>, end: vec4<f32>, fraction: f32) -> vec4<f32> {
     let cosine = dot(start, end);
-    if 1.0 - cosine <= QUAT_LEAST_ARC {
-        return start + (end - start) * clamp(fraction, -QUAT_MOST_ARCS, QUAT_MOST_ARCS + 1.0);
+    if 1.0 - cosine <= QUAT_MIN_ARC {
+        return start + (end - start) * clamp(fraction, -QUAT_MAX_ARCS, QUAT_MAX_ARCS + 1.0);
     }
     let weights = quat_slerp_weights(cosine, fraction);
     return start * weights.x + end * weights.y;
@@ -39,7 +39,7 @@ fn quat_slerp_weights(cosine: f32, fraction: f32) -> vec2<f32> {
     var arcs = 0.0;
     if HAS_BEYOND_GLTF {
         // Only an eased fraction leaves the arc.
-        let along = clamp(fraction, -QUAT_MOST_ARCS, QUAT_MOST_ARCS + 1.0);
+        let along = clamp(fraction, -QUAT_MAX_ARCS, QUAT_MAX_ARCS + 1.0);
         arcs = floor(along);
         part = along - arcs;
     }
@@ -141,7 +141,7 @@ fn quat_normalize(q: vec4<f32>, fallback: vec4<f32>) -> vec4<f32> {
 /// True if the length of a quaternion is large enough for a division.
 fn quat_has_length(q: vec4<f32>) -> bool {
     let size = abs(q);
-    return max(max(size.x, size.y), max(size.z, size.w)) > QUAT_LEAST_NUMBER;
+    return max(max(size.x, size.y), max(size.z, size.w)) > QUAT_MIN_NUMBER;
 }
 
 /// The product of two quaternions, which rotates first by the right one, then by the left one.

@@ -16,7 +16,7 @@ use crate::cpu::stages::quantized;
 use crate::error::Error;
 use crate::evaluator::Evaluator;
 use crate::model::{Crowd, EventList, Library, Outputs, Pose, Poses, SkeletonId, Step, Ticks, no_such};
-use crate::pack::record::{DRIVE_KNOTS, DRIVE_LEAST_WEIGHT, DRIVE_POINT, DRIVE_SYNCED, LayerRecord};
+use crate::pack::record::{DRIVE_KNOTS, DRIVE_MIN_WEIGHT, DRIVE_POINT, DRIVE_SYNCED, LayerRecord};
 use crate::pack::{
     CrowdOptions, OutputLayout, OutputNumbers, PackedCrowd, PackedLibrary, Sizes, all_threads, parameter_count,
 };
@@ -252,7 +252,7 @@ impl CpuEngine {
             for (index, record) in driven.as_deref().unwrap_or(layers).iter().enumerate() {
                 let has_driven_weight =
                     drives.get(index).is_some_and(|drive| drive.kind & (DRIVE_KNOTS | DRIVE_POINT) != 0);
-                if has_driven_weight && record.weight <= DRIVE_LEAST_WEIGHT {
+                if has_driven_weight && record.weight <= DRIVE_MIN_WEIGHT {
                     continue;
                 }
                 let clip = &self.library.arrays.record(record.clip);

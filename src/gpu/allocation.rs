@@ -1,4 +1,5 @@
-//! The creation of objects on a device, and uploads. In tests, each can be refused for want of memory.
+//! The creation of objects on a device, and uploads. In tests, each can be refused, as if the device were out of
+//! memory.
 
 use crate::error::Error;
 use crate::gpu::Scopes;

@@ -1,4 +1,4 @@
-//! Want of memory at each place where this crate makes or uploads something on a device.
+//! Out of memory at each place where this crate makes or uploads something on a device.
 
 use std::path::{Path, PathBuf};
 

@@ -58,7 +58,7 @@ struct BoundOutputs {
 }
 
 impl<'a> SharedParts<'a> {
-    /// The parts of a packed batch, with room for parameters. Missing kernels are compiled.
+    /// The parts of a packed batch, with capacity for parameters. Missing kernels are compiled.
     ///
     /// # Errors
     /// [`Error::Limit`] if a software renderer would not end the walks of the goals. [`Error::Shader`] and

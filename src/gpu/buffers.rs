@@ -5,13 +5,6 @@ use wgpu::BufferUsages as Usages;
 use crate::error::Error;
 use crate::gpu::{DeviceAndQueue, Scopes, create_buffer, fault_point};
 
-/// The largest binding of storage that a device allows, in bytes. It is at most `u32::MAX`: kernels address with 32
-/// bits.
-pub fn largest_binding(device: &wgpu::Device) -> u64 {
-    let limits = device.limits();
-    limits.max_buffer_size.min(limits.max_storage_buffer_binding_size).min(u32::MAX.into())
-}
-
 /// A storage buffer with contents. Empty contents become 16 zero bytes, because a binding must not be empty.
 pub(crate) fn upload(gpu: DeviceAndQueue, label: &str, contents: &[u8]) -> wgpu::Buffer {
     upload_with_room(gpu, label, contents, 0)

@@ -7,7 +7,7 @@ use crate::demo;
 use crate::gpu::GpuLibrary;
 use crate::gpu::shader::Composed;
 use crate::gpu::test_support::wgsl_errors;
-use crate::kernels::plan::{GoalTurns, Plan, PoseKernel, SpanRoom, WORKGROUPS};
+use crate::kernels::plan::{GoalRotations, Plan, PoseKernel, SpanCapacity, WORKGROUPS};
 use crate::kernels::{Access, Pass, SIDE_WORKGROUP_SIZE};
 use crate::model::{Mixing, Outputs, SkinFormat};
 use crate::pack::record::{self, Constant, Field, Record, Shared, Value};
@@ -17,27 +17,28 @@ fn parse(kernel: &PoseKernel) -> naga::Module {
     parse_composed(&Composed::pose(kernel, Features::ALL, &[]))
 }
 
-/// All kernels that pose, except the kernels of packed skin matrices, of transitions and of goals with more room for
-/// search results: their files do not depend on the room.
+/// All kernels that pose, except the kernels of packed skin matrices, of transitions and of goals with more capacity
+/// for search results: their files do not depend on it.
 fn pose_kernels() -> impl Iterator<Item = PoseKernel> {
-    let rooms = [SpanRoom::InLayers, SpanRoom::Least, SpanRoom::Few, SpanRoom::Many, SpanRoom::TooMany];
-    let in_full = rooms.map(|span_room| (span_room, SkinFormat::Matrix));
-    let packed = [SkinFormat::HalfMatrix, SkinFormat::DualQuaternion].map(|format| (SpanRoom::Few, format));
+    let capacities =
+        [SpanCapacity::InLayers, SpanCapacity::Min, SpanCapacity::Few, SpanCapacity::Many, SpanCapacity::TooMany];
+    let in_full = capacities.map(|span_capacity| (span_capacity, SkinFormat::Matrix));
+    let packed = [SkinFormat::HalfMatrix, SkinFormat::DualQuaternion].map(|format| (SpanCapacity::Few, format));
     let mut kernels = Vec::new();
     for mixing in [Mixing::None, Mixing::Blend, Mixing::Any] {
         for workgroup in WORKGROUPS {
-            for (span_room, skin_format) in in_full.into_iter().chain(packed) {
-                if span_room == SpanRoom::InLayers && mixing == Mixing::Any {
+            for (span_capacity, skin_format) in in_full.into_iter().chain(packed) {
+                if span_capacity == SpanCapacity::InLayers && mixing == Mixing::Any {
                     continue;
                 }
                 let kernel = PoseKernel {
                     mixing,
                     workgroup,
-                    span_room,
+                    span_capacity,
                     joints_in_lanes: false,
                     skin_format,
                     displaces: false,
-                    goals: GoalTurns::None,
+                    goals: GoalRotations::None,
                     skins_only: None,
                 };
                 kernels.push(kernel);
@@ -45,15 +46,15 @@ fn pose_kernels() -> impl Iterator<Item = PoseKernel> {
                     kernels.push(PoseKernel { joints_in_lanes: true, ..kernel });
                     kernels.push(PoseKernel { joints_in_lanes: true, skins_only: Some(7), ..kernel });
                 }
-                if span_room == SpanRoom::Few {
+                if span_capacity == SpanCapacity::Few {
                     kernels.push(PoseKernel { displaces: true, ..kernel });
                     kernels.push(PoseKernel {
                         displaces: true,
                         joints_in_lanes: workgroup.has_lane_per_joint(),
                         ..kernel
                     });
-                    kernels.push(PoseKernel { goals: GoalTurns::Rigid, ..kernel });
-                    kernels.push(PoseKernel { goals: GoalTurns::General, displaces: true, ..kernel });
+                    kernels.push(PoseKernel { goals: GoalRotations::Rigid, ..kernel });
+                    kernels.push(PoseKernel { goals: GoalRotations::General, displaces: true, ..kernel });
                 }
             }
         }

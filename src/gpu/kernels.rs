@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::Error;
 use crate::gpu::shader::Composed;
-use crate::gpu::{Scopes, fault_point, largest_binding};
+use crate::gpu::{Scopes, fault_point};
 use crate::kernels::plan::{WORKGROUP_BYTES, WORKGROUPS};
 use crate::kernels::{Access, Binding, DeviceLimits, Pass};
 use crate::pack::record::BatchRecord;
@@ -166,6 +166,13 @@ pub(super) fn bind_group(
         .collect();
     fault_point(device);
     device.create_bind_group(&wgpu::BindGroupDescriptor { label: Some("posse"), layout, entries: &entries })
+}
+
+/// The largest binding of storage that a device allows, in bytes. It is at most `u32::MAX`: kernels address with 32
+/// bits.
+pub fn largest_binding(device: &wgpu::Device) -> u64 {
+    let limits = device.limits();
+    limits.max_buffer_size.min(limits.max_storage_buffer_binding_size).min(u32::MAX.into())
 }
 
 /// The limits of a device for the batches of a crowd.

@@ -46,7 +46,8 @@ pub use library::GpuLibrary;
 pub use shader::KernelText;
 
 pub(crate) use allocation::{create_buffer, create_encoder, fault_point};
-pub(crate) use buffers::{filled_buffer, largest_binding, upload};
+pub(crate) use buffers::{filled_buffer, upload};
+pub(crate) use kernels::largest_binding;
 pub(crate) use readback::{check_device, read_buffers, submit, wait_for_device};
 pub(crate) use scopes::Scopes;
 

@@ -40,7 +40,7 @@ impl Scopes {
         }
     }
 
-    /// Pops the error scopes at a call that cannot wait. Other reports than want of memory are dropped: they come again
+    /// Pops the error scopes at a call that cannot wait. Reports other than out of memory are dropped: they come again
     /// with the later uses of the objects. A browser has no report yet.
     ///
     /// # Errors

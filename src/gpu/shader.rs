@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::gpu::shader_files::{ShaderFile, generated, with_needs};
 use crate::gpu::shader_pruning::{Line, prune};
 use crate::gpu::{Scopes, fault_point, interpolators};
-use crate::kernels::plan::{GoalTurns, Plan, PoseKernel, SpanRoom};
+use crate::kernels::plan::{GoalRotations, Plan, PoseKernel, SpanCapacity};
 use crate::kernels::{DeviceCrowd, Pass, SIDE_WORKGROUP_SIZE, kernel_name};
 use crate::model::{Crowd, EventList, Interpolator, Mixing, SkeletonId, SkinFormat};
 use crate::pack::record::{
@@ -63,9 +63,9 @@ impl Composed {
             kernel.workgroup.joint_capacity.map_or("joints_in_storage", |_| "joints_in_workgroup"),
             if kernel.displaces { "displace" } else { "displace_nothing" },
             match kernel.goals {
-                GoalTurns::None => "goals_nothing",
-                GoalTurns::Rigid => "goals_rigid",
-                GoalTurns::General => "goals_general",
+                GoalRotations::None => "goals_nothing",
+                GoalRotations::Rigid => "goals_rigid",
+                GoalRotations::General => "goals_general",
             },
             match kernel.skin_format {
                 SkinFormat::Matrix => "skin_matrix",
@@ -203,11 +203,11 @@ fn feature_constants(features: Features) -> String {
 
 /// Constants of a kernel that poses.
 pub(super) fn pose_constants(kernel: &PoseKernel) -> String {
-    let &PoseKernel { mixing, workgroup, span_room, joints_in_lanes, skin_format, skins_only, .. } = kernel;
+    let &PoseKernel { mixing, workgroup, span_capacity, joints_in_lanes, skin_format, skins_only, .. } = kernel;
     let mut code = String::new();
     for (name, value) in [
         ("WORKGROUP_SIZE", workgroup.size),
-        ("SPAN_CAPACITY", workgroup.span_capacity(mixing, span_room)),
+        ("SPAN_CAPACITY", workgroup.spans(mixing, span_capacity)),
         ("PLAYED_CAPACITY", workgroup.played_capacity()),
         ("JOINT_CAPACITY", workgroup.joint_capacity.unwrap_or(0)),
         ("ROUNDS", skins_only.unwrap_or(0)),
@@ -222,8 +222,8 @@ pub(super) fn pose_constants(kernel: &PoseKernel) -> String {
         ("JOINTS_IN_LANES", joints_in_lanes),
         ("SKINS_ONLY", skins_only.is_some()),
         ("ANCESTORS_IN_BYTES", workgroup.joint_capacity.is_some()),
-        ("SPANS_IN_LAYERS", span_room == SpanRoom::InLayers),
-        ("SPANS_FIT", span_room != SpanRoom::TooMany),
+        ("SPANS_IN_LAYERS", span_capacity == SpanCapacity::InLayers),
+        ("SPANS_FIT", span_capacity != SpanCapacity::TooMany),
         ("LAYERS_OVER", mixing == Mixing::Any),
         ("SKIN_BY_ROW", skin_format != SkinFormat::DualQuaternion),
     ] {
@@ -350,7 +350,7 @@ impl KernelText {
     #[doc(hidden)]
     pub fn goals(packed: &PackedLibrary, skeleton: SkeletonId, rigid: bool) -> Self {
         let plan = Plan::new(Mixing::None, &packed.skeletons[skeleton.index()].record, 1);
-        Self::of_plan(packed, plan.with_goals(if rigid { GoalTurns::Rigid } else { GoalTurns::General }))
+        Self::of_plan(packed, plan.with_goals(if rigid { GoalRotations::Rigid } else { GoalRotations::General }))
     }
 
     fn of_plan(packed: &PackedLibrary, plan: Plan) -> Self {

@@ -11,7 +11,7 @@ use crate::gpu::allocation::faults::with_fault_after;
 use crate::pack::record::{Record, Shared, Value};
 
 /// Lets each place that a function reaches fail in turn, on what `make` makes without a fault. Each must give the
-/// error of want of memory, and the same call must succeed afterwards. Returns the number of places.
+/// error of a device out of memory, and the same call must succeed afterwards. Returns the number of places.
 #[track_caller]
 pub fn each_fault<S, T>(what: &str, make: impl Fn() -> S, run: impl Fn(&mut S) -> Result<T, Error>) -> usize {
     for passed in 0..10_000 {

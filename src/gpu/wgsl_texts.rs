@@ -13,7 +13,7 @@ use wgpu::naga;
 use crate::gpu::shader::{Composed, pose_constants};
 use crate::gpu::shader_files::BANDWIDTH;
 use crate::kernels::Pass;
-use crate::kernels::plan::{GoalTurns, Plan, PoseKernel, SpanRoom, WORKGROUPS};
+use crate::kernels::plan::{GoalRotations, Plan, PoseKernel, SpanCapacity, WORKGROUPS};
 use crate::model::{Interpolator, Mixing, SkinFormat};
 use crate::pack::Features;
 use crate::pack::record::SkeletonRecord;
@@ -121,21 +121,21 @@ fn interpolators() -> Vec<Arc<dyn Interpolator>> {
 }
 
 /// All kernels that pose, with or without transitions and goals. If `lanes` is set, lanes keep the matrices of their
-/// joints where they can. Two rooms for search results can have one size: their kernels are one.
-fn pose_kernels(displaces: bool, goals: GoalTurns, lanes: bool) -> Vec<PoseKernel> {
+/// joints where they can. Two capacities for search results can have one size: their kernels are one.
+fn pose_kernels(displaces: bool, goals: GoalRotations, lanes: bool) -> Vec<PoseKernel> {
     let mut kernels = Vec::new();
     let mut found = HashSet::new();
     for mixing in [Mixing::None, Mixing::Blend, Mixing::Any] {
         for workgroup in WORKGROUPS {
             let in_layers = mixing != Mixing::Any;
-            let rooms = [SpanRoom::Least, SpanRoom::Few, SpanRoom::Many, SpanRoom::TooMany];
-            for span_room in rooms.into_iter().chain(in_layers.then_some(SpanRoom::InLayers)) {
+            let capacities = [SpanCapacity::Min, SpanCapacity::Few, SpanCapacity::Many, SpanCapacity::TooMany];
+            for span_capacity in capacities.into_iter().chain(in_layers.then_some(SpanCapacity::InLayers)) {
                 let joints_in_lanes = lanes && workgroup.has_lane_per_joint();
                 for skin_format in SkinFormat::ALL {
                     let kernel = PoseKernel {
                         mixing,
                         workgroup,
-                        span_room,
+                        span_capacity,
                         joints_in_lanes,
                         skin_format,
                         displaces,
@@ -191,23 +191,24 @@ fn kernel_texts() -> Vec<WgslText> {
             let name = format!("{kernel:?}, {features:?}, {} interpolators", interpolators.len());
             WgslText::of_kernel(name, &[POSE_ENTRY], move || Composed::pose(&kernel, features, &interpolators))
         };
-        for kernel in pose_kernels(false, GoalTurns::None, true) {
+        for kernel in pose_kernels(false, GoalRotations::None, true) {
             texts.extend(feature_sets().map(|features| pose(kernel, features)));
         }
         // The code of transitions, of goals, of joints with several skin matrices and of skins alone hardly depends on
         // the features: none and all will do.
-        let skins_only = pose_kernels(false, GoalTurns::None, true).into_iter().filter(|kernel| kernel.joints_in_lanes);
+        let skins_only =
+            pose_kernels(false, GoalRotations::None, true).into_iter().filter(|kernel| kernel.joints_in_lanes);
         for kernel in skins_only.map(|kernel| PoseKernel { skins_only: Some(7), ..kernel }) {
             texts.extend([Features::default(), Features::ALL].map(|features| pose(kernel, features)));
         }
         let others = [
-            pose_kernels(true, GoalTurns::None, true),
-            pose_kernels(false, GoalTurns::Rigid, false),
-            pose_kernels(true, GoalTurns::General, false),
-            pose_kernels(false, GoalTurns::None, false),
+            pose_kernels(true, GoalRotations::None, true),
+            pose_kernels(false, GoalRotations::Rigid, false),
+            pose_kernels(true, GoalRotations::General, false),
+            pose_kernels(false, GoalRotations::None, false),
         ];
         let is_above = |kernel: &PoseKernel| {
-            !kernel.displaces && kernel.goals == GoalTurns::None && !kernel.workgroup.has_lane_per_joint()
+            !kernel.displaces && kernel.goals == GoalRotations::None && !kernel.workgroup.has_lane_per_joint()
         };
         for kernel in others.into_iter().flatten().filter(|kernel| !is_above(kernel)) {
             texts.extend([Features::default(), Features::ALL].map(|features| pose(kernel, features)));
@@ -254,7 +255,7 @@ fn sorted_texts() -> (Vec<WgslText>, Vec<WgslText>) {
 #[test]
 fn each_kernel_comes_with_every_set_of_features() {
     let (pose, others) = sorted_texts();
-    // Kernels that differ but for skin format, features and interpolators: without mixing, three rooms in each of 6
+    // Kernels that differ but for skin format, features and interpolators: without mixing, three capacities in each of 6
     // workgroups; with either mixing four, but three in the largest workgroup that holds joints; and search results in
     // layers, without mixing and with the mixing that only blends.
     let expected = (3 * 6 + 2 * (4 * 6 - 1) + 2 * 6) * 3 * (64 + 3 * 2) * 2;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::error::Error;
 use crate::kernels::formula::{Count, Counts, Formula, Groups};
 use crate::kernels::passes::{Buffer, Pass, SIDE_WORKGROUP_SIZE};
-use crate::kernels::plan::{GoalTurns, Plan};
+use crate::kernels::plan::{GoalRotations, Plan};
 use crate::model::{Outputs, SkinFormat};
 use crate::pack::record::{
     BatchRecord, DISPLACED_HEAD, DISPLACED_JOINT, DISPLACED_NUMBER, DriveBatch, DriveRecord, EventBatch, EventCount,
@@ -84,7 +84,7 @@ impl<'a> BatchPlan<'a> {
         let skin_format = if layout.skin > 0 { layout.skin_format } else { SkinFormat::Matrix };
         let beginning = packed.displaced.iter().filter(|&&displaced| displaced != NONE).count();
         let transitions = options.transitions.min(packed.instances.len()).max(beginning);
-        let goals = GoalTurns::new(packed, skeleton);
+        let goals = GoalRotations::new(packed, skeleton);
         let plan = Plan::new(packed.mixing, &skeleton.record, packed.layer_count as u32);
         let plan = plan.with_skin_format(skin_format).with_displacements(transitions > 0).with_goals(goals);
         let skins_only = layout.bits() == OUTPUT_SKIN && layout.values == 0 && !options.visible;
@@ -96,7 +96,7 @@ impl<'a> BatchPlan<'a> {
             transitions,
             layout,
             parameters: if packed.reads_parameters { parameters } else { 0 },
-            needs_local: layout.local > 0 || goals == GoalTurns::General,
+            needs_local: layout.local > 0 || goals == GoalRotations::General,
             needs_model: layout.model > 0 || plan.kernel.workgroup.joint_capacity.is_none(),
         }
     }

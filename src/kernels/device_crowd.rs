@@ -114,7 +114,7 @@ impl DeviceCrowd {
         library.check_outputs(crowd, outputs)?;
         check_library(library, limits)?;
         let parameters = parameter_count(crowd, &options);
-        let builder = Builder { library, crowd, packed: &packed, limits };
+        let builder = DeviceBatchBuilder { library, crowd, packed: &packed, limits };
         let mut batches = Vec::new();
         for batch in &packed.batches {
             let plan = BatchPlan::new(library, batch, outputs, options, parameters);
@@ -163,14 +163,14 @@ fn check_library(library: &PackedLibrary, limits: DeviceLimits) -> Result<(), Er
 }
 
 /// The crowd whose batches are built.
-struct Builder<'a> {
+struct DeviceBatchBuilder<'a> {
     library: &'a PackedLibrary,
     crowd: &'a Crowd,
     packed: &'a PackedCrowd,
     limits: DeviceLimits,
 }
 
-impl Builder<'_> {
+impl DeviceBatchBuilder<'_> {
     fn build(&self, plan: &BatchPlan, instances: Range<usize>) -> DeviceBatch {
         let counts = plan.counts(instances.len());
         let Plan { kernel, .. } = plan.plan;

@@ -20,7 +20,7 @@ pub enum Count {
     SkinJoints,
     /// The morph weights and properties per instance that were requested.
     Values,
-    /// The transitions that the batch has room for.
+    /// The transitions that the batch has capacity for.
     Transitions,
     /// The words of the displacement of a transition.
     DisplacementWords,
@@ -63,7 +63,7 @@ pub struct Counts {
     pub skin_joints: usize,
     /// The morph weights and properties per instance that were requested.
     pub values: usize,
-    /// The transitions that there is room for.
+    /// The transitions that there is capacity for.
     pub transitions: usize,
     /// The words of the displacement of a transition.
     pub displacement_words: usize,
@@ -88,18 +88,18 @@ impl Counts {
 
 /// A number times counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Product {
+struct Term {
     factor: usize,
     counts: &'static [Count],
 }
 
-impl Product {
+impl Term {
     fn of(&self, counts: &Counts) -> u64 {
         self.counts.iter().fold(self.factor as u64, |product, &count| product.saturating_mul(counts.get(count) as u64))
     }
 }
 
-impl Display for Product {
+impl Display for Term {
     fn fmt(&self, formatter: &mut Formatter) -> fmt::Result {
         let names: Vec<&str> = self.counts.iter().map(|count| count.name()).collect();
         match (self.factor, names.as_slice()) {
@@ -112,7 +112,7 @@ impl Display for Product {
 
 /// The bytes of a buffer: a sum of products, as in `4 + 8 * instances`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Formula(Vec<Product>);
+pub struct Formula(Vec<Term>);
 
 impl Formula {
     /// A number times counts.
@@ -122,7 +122,7 @@ impl Formula {
 
     /// The same, plus a number times counts.
     pub(super) fn plus(mut self, factor: usize, counts: &'static [Count]) -> Self {
-        self.0.extend((factor > 0).then_some(Product { factor, counts }));
+        self.0.extend((factor > 0).then_some(Term { factor, counts }));
         self
     }
 
@@ -137,7 +137,7 @@ impl Display for Formula {
         match self.0.as_slice() {
             [] => formatter.write_str("0"),
             products => {
-                let products: Vec<String> = products.iter().map(Product::to_string).collect();
+                let products: Vec<String> = products.iter().map(Term::to_string).collect();
                 formatter.write_str(&products.join(" + "))
             }
         }
@@ -147,13 +147,13 @@ impl Display for Formula {
 /// The workgroups of a dispatch: so many items, a fixed number per workgroup, as in `ceil(instances * layers / 64)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Groups {
-    items: Product,
+    items: Term,
     per_group: u32,
 }
 
 impl Groups {
     pub(super) fn new(counts: &'static [Count], per_group: u32) -> Self {
-        Self { items: Product { factor: 1, counts }, per_group }
+        Self { items: Term { factor: 1, counts }, per_group }
     }
 
     /// The workgroups for some counts. A result that does not fit is the largest number.

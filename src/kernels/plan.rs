@@ -16,7 +16,7 @@ use crate::model::{Crowd, Mixing, SkinFormat};
 use crate::pack::record::{MAX_BYTE_JOINTS, NONE, SkeletonRecord};
 use crate::pack::{PackedBatch, PackedSkeleton};
 
-/// The workgroup of a kernel that poses: its size, and the room in its memory.
+/// The workgroup of a kernel that poses: its size, and the capacity of its memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Workgroup {
     /// Invocations per workgroup.
@@ -26,8 +26,8 @@ pub(crate) struct Workgroup {
     pub one_instance: bool,
     /// Joint matrices in workgroup memory; `None` if joint matrices are in storage.
     pub joint_capacity: Option<u32>,
-    /// Search results in workgroup memory, at [`SpanRoom::Few`].
-    pub span_capacity: u32,
+    /// Search results in workgroup memory, at [`SpanCapacity::Few`].
+    pub few_spans: u32,
 }
 
 /// Bytes of workgroup memory that every adapter has.
@@ -37,13 +37,13 @@ const SHARED_PLAYED_CAPACITY: u32 = 64;
 /// The fewest instances that share a workgroup, so that a rig of more than 16 joints has one of its own: fewer would
 /// leave less of the gain of sharing than a workgroup compiled for one instance gives.
 const MIN_INSTANCES_SHARED: u32 = 4;
-/// Search results in workgroup memory at [`SpanRoom::Least`].
+/// Search results in workgroup memory at [`SpanCapacity::Min`].
 const MIN_SPANS: u32 = 16;
 
 /// All workgroups, from small to large: one that several instances share, then workgroups of one instance. Each fits
 /// [`WORKGROUP_BYTES`].
 pub(crate) const WORKGROUPS: [Workgroup; 6] = [
-    Workgroup { size: 64, one_instance: false, joint_capacity: Some(64), span_capacity: 128 },
+    Workgroup { size: 64, one_instance: false, joint_capacity: Some(64), few_spans: 128 },
     instance_workgroup(32, Some(32), 64),
     instance_workgroup(64, Some(64), 128),
     instance_workgroup(128, Some(128), 192),
@@ -52,12 +52,12 @@ pub(crate) const WORKGROUPS: [Workgroup; 6] = [
 ];
 
 /// A workgroup for one instance.
-const fn instance_workgroup(size: u32, joint_capacity: Option<u32>, span_capacity: u32) -> Workgroup {
-    Workgroup { size, one_instance: true, joint_capacity, span_capacity }
+const fn instance_workgroup(size: u32, joint_capacity: Option<u32>, few_spans: u32) -> Workgroup {
+    Workgroup { size, one_instance: true, joint_capacity, few_spans }
 }
 
 impl Workgroup {
-    /// The smallest workgroup that has room for a skeleton of `joints` joints.
+    /// The smallest workgroup with capacity for a skeleton of `joints` joints.
     pub fn for_joints(joints: u32) -> Self {
         let fits = |workgroup: &&Self| {
             let instances = if workgroup.one_instance { 1 } else { MIN_INSTANCES_SHARED };
@@ -90,56 +90,56 @@ impl Workgroup {
         if self.one_instance { Crowd::MAX_LAYERS as u32 } else { SHARED_PLAYED_CAPACITY }
     }
 
-    /// Search results in workgroup memory. A kernel that mixes takes up to four times [`Workgroup::span_capacity`] if
-    /// it needs them, but not more than [`WORKGROUP_BYTES`] leave.
-    pub fn span_capacity(&self, mixing: Mixing, room: SpanRoom) -> u32 {
+    /// Search results in workgroup memory. A kernel that mixes takes up to four times [`Workgroup::few_spans`] if it
+    /// needs them, but not more than [`WORKGROUP_BYTES`] leave.
+    pub fn spans(&self, mixing: Mixing, capacity: SpanCapacity) -> u32 {
         let layers = if mixing == Mixing::None { 0 } else { self.played_capacity() };
         let free_bytes = WORKGROUP_BYTES - 48 * self.joint_capacity.unwrap_or(0) - 24 * layers;
-        let wanted = match (room, mixing) {
+        let wanted = match (capacity, mixing) {
             // An array has at least one element.
-            (SpanRoom::InLayers, _) => layers.max(1),
-            (SpanRoom::Least, _) => MIN_SPANS,
-            (SpanRoom::Few, _) | (_, Mixing::None) => self.span_capacity,
-            (SpanRoom::Many | SpanRoom::TooMany, Mixing::Blend | Mixing::Any) => 4 * self.span_capacity,
+            (SpanCapacity::InLayers, _) => layers.max(1),
+            (SpanCapacity::Min, _) => MIN_SPANS,
+            (SpanCapacity::Few, _) | (_, Mixing::None) => self.few_spans,
+            (SpanCapacity::Many | SpanCapacity::TooMany, Mixing::Blend | Mixing::Any) => 4 * self.few_spans,
         };
         wanted.min(free_bytes / 16)
     }
 }
 
-/// The room for search results that the layers of a workgroup need.
+/// The capacity for search results that the layers of a workgroup need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum SpanRoom {
+pub(crate) enum SpanCapacity {
     /// One search result per layer, which `play.wgsl` has written into its record: each clip has at most one timeline.
     InLayers,
-    /// Room for 16 search results: one or two timelines per layer, as in most files.
-    Least,
-    /// Little room. The workgroup takes little memory, so that more workgroups run at a time.
+    /// 16 search results: one or two timelines per layer, as in most files.
+    Min,
+    /// [`Workgroup::few_spans`]. The workgroup takes little memory, so that more workgroups run at a time.
     Few,
-    /// All room that workgroup memory leaves.
+    /// All that workgroup memory leaves.
     Many,
-    /// More than there is. A lane repeats the search if the result found no room.
+    /// Less than the layers need. A lane repeats the search if the result found no place.
     TooMany,
 }
 
-/// The way in which a kernel turns joints to goals.
+/// How a kernel rotates joints to goals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum GoalTurns {
+pub(crate) enum GoalRotations {
     /// Instances have no goals.
     None,
-    /// A turn moves all below a joint as a rigid body.
+    /// A rotation moves all joints below as a rigid body.
     Rigid,
-    /// A turn changes local rotations, from which all matrices follow anew.
+    /// A rotation changes local rotations, from which all matrices follow anew.
     General,
 }
 
-impl GoalTurns {
-    /// The way that suits the instances of a batch.
+impl GoalRotations {
+    /// What suits the instances of a batch.
     pub fn new(batch: &PackedBatch, skeleton: &PackedSkeleton) -> Self {
-        // Without chains, the room for goals stays empty.
+        // Without chains, the capacity for goals stays empty.
         if batch.goal_count == 0 || skeleton.reach.links.is_empty() {
             return Self::None;
         }
-        if skeleton.reach.turns_rigidly { Self::Rigid } else { Self::General }
+        if skeleton.reach.rotates_rigidly { Self::Rigid } else { Self::General }
     }
 
     /// Refuses goals whose walks to the root a software renderer would end too early. `links` is the number of joints
@@ -166,16 +166,16 @@ pub(crate) struct PoseKernel {
     pub mixing: Mixing,
     /// The workgroup.
     pub workgroup: Workgroup,
-    /// The room for search results.
-    pub span_room: SpanRoom,
+    /// The capacity for search results.
+    pub span_capacity: SpanCapacity,
     /// True if each lane keeps the matrix of its joint, from the hierarchy to the outputs.
     pub joints_in_lanes: bool,
     /// The format of the skin matrices.
     pub skin_format: SkinFormat,
     /// True if instances may be in a transition.
     pub displaces: bool,
-    /// The way in which goals turn joints.
-    pub goals: GoalTurns,
+    /// How goals rotate joints.
+    pub goals: GoalRotations,
     /// The rounds of the hierarchy, if the kernel poses all instances and writes nothing but skin matrices: it has no
     /// loop and no code for other outputs then.
     pub skins_only: Option<u32>,
@@ -190,11 +190,11 @@ pub(crate) struct Plan {
     pub lane_count: u32,
     /// Instances per workgroup.
     pub instances_per_group: u32,
-    /// Timelines per clip that have room for their search results.
+    /// Timelines per clip whose search results have a place.
     pub span_count: u32,
 }
 
-/// The most joints that lead to chains, times goals, on a software renderer where turns change local rotations: each
+/// The most joints that lead to chains, times goals, on a software renderer where goals change local rotations: each
 /// lane walks from the chain to the root, twice per goal that aims, and a software renderer ends the loops of an
 /// invocation after 65,535 rounds in total.
 #[cfg(feature = "gpu")]
@@ -214,12 +214,12 @@ impl PoseKernel {
             (true, Some(_)) => "",
             (true, None) => "_storage",
         };
-        name += match self.span_room {
-            SpanRoom::InLayers => "_one_timeline",
-            SpanRoom::Least => "_few_timelines",
-            SpanRoom::Few => "_timelines",
-            SpanRoom::Many => "_many_timelines",
-            SpanRoom::TooMany => "_any_timelines",
+        name += match self.span_capacity {
+            SpanCapacity::InLayers => "_one_timeline",
+            SpanCapacity::Min => "_few_timelines",
+            SpanCapacity::Few => "_timelines",
+            SpanCapacity::Many => "_many_timelines",
+            SpanCapacity::TooMany => "_any_timelines",
         };
         if self.joints_in_lanes {
             name += "_lanes";
@@ -233,9 +233,9 @@ impl PoseKernel {
             name += "_transitions";
         }
         name += match self.goals {
-            GoalTurns::None => "",
-            GoalTurns::Rigid => "_goals",
-            GoalTurns::General => "_goals_general",
+            GoalRotations::None => "",
+            GoalRotations::Rigid => "_goals",
+            GoalRotations::General => "_goals_general",
         };
         if let Some(rounds) = self.skins_only {
             name += &format!("_skins_{rounds}_rounds");
@@ -253,21 +253,21 @@ impl Plan {
         // The reference of an additive layer has search results of its own, which no record of a layer holds.
         let samples = if mixing == Mixing::Any { 2 } else { 1 };
         let shares = instances_per_group * layers * samples;
-        let spans_per_share = |room| workgroup.span_capacity(mixing, room) / shares;
-        let fits = |&room: &SpanRoom| skeleton.timeline_count <= spans_per_share(room);
-        let rooms = [SpanRoom::Least, SpanRoom::Few, SpanRoom::Many];
+        let spans_per_share = |capacity| workgroup.spans(mixing, capacity) / shares;
+        let fits = |&capacity: &SpanCapacity| skeleton.timeline_count <= spans_per_share(capacity);
+        let capacities = [SpanCapacity::Min, SpanCapacity::Few, SpanCapacity::Many];
         let in_layers = mixing != Mixing::Any && skeleton.timeline_count == 1;
-        let in_workgroup = || rooms.into_iter().find(fits).unwrap_or(SpanRoom::TooMany);
-        let span_room = if in_layers { SpanRoom::InLayers } else { in_workgroup() };
-        let span_count = spans_per_share(span_room).min(skeleton.timeline_count);
+        let in_workgroup = || capacities.into_iter().find(fits).unwrap_or(SpanCapacity::TooMany);
+        let span_capacity = if in_layers { SpanCapacity::InLayers } else { in_workgroup() };
+        let span_count = spans_per_share(span_capacity).min(skeleton.timeline_count);
         let kernel = PoseKernel {
             mixing,
             workgroup,
-            span_room,
+            span_capacity,
             joints_in_lanes: workgroup.has_lane_per_joint() && skeleton.skin_matrices != NONE,
             skin_format: SkinFormat::Matrix,
             displaces: false,
-            goals: GoalTurns::None,
+            goals: GoalRotations::None,
             skins_only: None,
         };
         Self { kernel, lane_count, instances_per_group, span_count }
@@ -284,9 +284,9 @@ impl Plan {
     }
 
     /// The same plan for instances with goals, or without.
-    pub fn with_goals(self, goals: GoalTurns) -> Self {
+    pub fn with_goals(self, goals: GoalRotations) -> Self {
         // Goals move all joints after the hierarchy.
-        let joints_in_lanes = self.kernel.joints_in_lanes && goals == GoalTurns::None;
+        let joints_in_lanes = self.kernel.joints_in_lanes && goals == GoalRotations::None;
         Self { kernel: PoseKernel { goals, joints_in_lanes, ..self.kernel }, ..self }
     }
 
@@ -319,28 +319,28 @@ mod tests {
         let plan = |mixing, joint_count, timeline_count, layers| {
             let skeleton = SkeletonRecord { joint_count, timeline_count, ..Default::default() };
             let plan = Plan::new(mixing, &skeleton, layers);
-            (plan.instances_per_group, plan.span_count, plan.kernel.span_room)
+            (plan.instances_per_group, plan.span_count, plan.kernel.span_capacity)
         };
-        // The least room, for one instance or for four.
-        assert_eq!(plan(Mixing::None, 64, 16, 1), (1, 16, SpanRoom::Least));
-        assert_eq!(plan(Mixing::None, 64, 17, 1), (1, 17, SpanRoom::Few));
-        assert_eq!(plan(Mixing::None, 16, 4, 1), (4, 4, SpanRoom::Least));
-        assert_eq!(plan(Mixing::Any, 64, 2, 4), (1, 2, SpanRoom::Least));
+        // The smallest capacity, for one instance or for four.
+        assert_eq!(plan(Mixing::None, 64, 16, 1), (1, 16, SpanCapacity::Min));
+        assert_eq!(plan(Mixing::None, 64, 17, 1), (1, 17, SpanCapacity::Few));
+        assert_eq!(plan(Mixing::None, 16, 4, 1), (4, 4, SpanCapacity::Min));
+        assert_eq!(plan(Mixing::Any, 64, 2, 4), (1, 2, SpanCapacity::Min));
         // 128 results in a workgroup, of one instance or of four.
-        assert_eq!(plan(Mixing::None, 64, 128, 1), (1, 128, SpanRoom::Few));
-        assert_eq!(plan(Mixing::None, 64, 129, 1), (1, 128, SpanRoom::TooMany));
-        assert_eq!(plan(Mixing::None, 16, 129, 1), (4, 32, SpanRoom::TooMany));
+        assert_eq!(plan(Mixing::None, 64, 128, 1), (1, 128, SpanCapacity::Few));
+        assert_eq!(plan(Mixing::None, 64, 129, 1), (1, 128, SpanCapacity::TooMany));
+        assert_eq!(plan(Mixing::None, 16, 129, 1), (4, 32, SpanCapacity::TooMany));
         // Up to 512 in a workgroup that mixes; an additive layer takes twice as many.
-        assert_eq!(plan(Mixing::Blend, 64, 64, 2), (1, 64, SpanRoom::Few));
-        assert_eq!(plan(Mixing::Any, 64, 64, 2), (1, 64, SpanRoom::Many));
-        assert_eq!(plan(Mixing::Any, 64, 129, 2), (1, 128, SpanRoom::TooMany));
+        assert_eq!(plan(Mixing::Blend, 64, 64, 2), (1, 64, SpanCapacity::Few));
+        assert_eq!(plan(Mixing::Any, 64, 64, 2), (1, 64, SpanCapacity::Many));
+        assert_eq!(plan(Mixing::Any, 64, 129, 2), (1, 128, SpanCapacity::TooMany));
         // The only search result of a layer is in its record, but for the reference of an additive layer.
-        assert_eq!(plan(Mixing::None, 64, 1, 1), (1, 1, SpanRoom::InLayers));
-        assert_eq!(plan(Mixing::None, 300, 1, 1), (1, 1, SpanRoom::InLayers));
-        assert_eq!(plan(Mixing::Blend, 1, 1, 8), (8, 1, SpanRoom::InLayers));
-        assert_eq!(plan(Mixing::None, 16, 1, 1), (4, 0, SpanRoom::InLayers), "a sampler holds it");
-        assert_eq!(plan(Mixing::Any, 64, 1, 8), (1, 1, SpanRoom::Least));
-        assert_eq!(plan(Mixing::None, 64, 0, 1), (1, 0, SpanRoom::Least));
+        assert_eq!(plan(Mixing::None, 64, 1, 1), (1, 1, SpanCapacity::InLayers));
+        assert_eq!(plan(Mixing::None, 300, 1, 1), (1, 1, SpanCapacity::InLayers));
+        assert_eq!(plan(Mixing::Blend, 1, 1, 8), (8, 1, SpanCapacity::InLayers));
+        assert_eq!(plan(Mixing::None, 16, 1, 1), (4, 0, SpanCapacity::InLayers), "a sampler holds it");
+        assert_eq!(plan(Mixing::Any, 64, 1, 8), (1, 1, SpanCapacity::Min));
+        assert_eq!(plan(Mixing::None, 64, 0, 1), (1, 0, SpanCapacity::Min));
     }
 
     #[test]
@@ -349,10 +349,10 @@ mod tests {
             let skeleton = SkeletonRecord { joint_count, skin_matrices, ..Default::default() };
             Plan::new(Mixing::None, &skeleton, 1).with_goals(goals).kernel.joints_in_lanes
         };
-        let found = [16, 17, 256, 257].map(|joints| keeps(joints, 0, GoalTurns::None));
+        let found = [16, 17, 256, 257].map(|joints| keeps(joints, 0, GoalRotations::None));
         assert_eq!(found, [false, true, true, false]);
-        assert!(!keeps(64, NONE, GoalTurns::None));
-        assert!(!keeps(64, 0, GoalTurns::Rigid));
+        assert!(!keeps(64, NONE, GoalRotations::None));
+        assert!(!keeps(64, 0, GoalRotations::Rigid));
     }
 
     #[test]
@@ -361,8 +361,8 @@ mod tests {
             let skeleton = SkeletonRecord { joint_count, round_count: 5, ..Default::default() };
             Plan::new(Mixing::None, &skeleton, 1).with_goals(goals).with_skins_only(&skeleton).kernel.skins_only
         };
-        let found = [16, 17, 256, 257].map(|joints| rounds(joints, GoalTurns::None));
+        let found = [16, 17, 256, 257].map(|joints| rounds(joints, GoalRotations::None));
         assert_eq!(found, [None, Some(5), Some(5), None]);
-        assert_eq!(rounds(64, GoalTurns::Rigid), None);
+        assert_eq!(rounds(64, GoalRotations::Rigid), None);
     }
 }

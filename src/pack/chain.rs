@@ -21,8 +21,8 @@ pub(crate) struct ReachJoints {
     pub links: Vec<ReachLink>,
     /// For each joint of the skeleton its index among the links, or `NONE`; empty if the skeleton has no chain.
     pub places: Vec<u32>,
-    /// True if these joints keep a uniform scale above 0, so that all below a joint turns as a rigid body.
-    pub turns_rigidly: bool,
+    /// True if these joints keep a uniform scale above 0, so that all below a joint rotates as a rigid body.
+    pub rotates_rigidly: bool,
 }
 
 /// A joint that leads to a chain.
@@ -60,7 +60,7 @@ impl ReachJoints {
             let rotation = |matrix: glam::DAffine3| nearest(matrix.matrix3).as_quat().to_array();
             links.push(ReachLink { joint, parent, matrix_rotation: found.matrix.map(rotation) });
         }
-        Self { links, places, turns_rigidly: uniform_scale::is_fixed(library, id, &needed) }
+        Self { links, places, rotates_rigidly: uniform_scale::is_fixed(library, id, &needed) }
     }
 }
 
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn only_the_scales_of_joints_that_lead_to_a_chain_count() {
-        let rigid = |library: &Library| PackedLibrary::new(library).unwrap().skeletons[0].reach.turns_rigidly;
+        let rigid = |library: &Library| PackedLibrary::new(library).unwrap().skeletons[0].reach.rotates_rigidly;
         let scaled = |scaled: usize, scale: DVec3| {
             library(move |index, joint| {
                 if index == scaled {

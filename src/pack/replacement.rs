@@ -99,7 +99,7 @@ impl PackedLibrary {
         }
         let fits = |(own, other): (&PackedSkeleton, &PackedSkeleton)| {
             own.record.timeline_count >= other.record.timeline_count
-                && (other.reach.turns_rigidly || !own.reach.turns_rigidly)
+                && (other.reach.rotates_rigidly || !own.reach.rotates_rigidly)
         };
         let skeletons_fit = self.skeletons.iter().zip(&other.skeletons).all(fits);
         if skeletons_fit && self.features.or(other.features) == self.features {
@@ -115,7 +115,7 @@ impl PackedLibrary {
         self.features = self.features.or(other.features);
         for (own, other) in self.skeletons.iter_mut().zip(&other.skeletons) {
             own.record.timeline_count = own.record.timeline_count.max(other.record.timeline_count);
-            own.reach.turns_rigidly &= other.reach.turns_rigidly;
+            own.reach.rotates_rigidly &= other.reach.rotates_rigidly;
         }
         for (own, other) in self.clips.iter_mut().zip(&other.clips) {
             own.uneven = own.uneven.take().or_else(|| other.uneven.clone());
@@ -326,7 +326,7 @@ mod tests {
         // Constant keys need no timeline, and turn a chain rigidly.
         let constant = || packed(&library(Interpolation::Linear, 500, [1.0; 3]));
         let mut moving = constant();
-        moving.skeletons[0].reach.turns_rigidly = false;
+        moving.skeletons[0].reach.rotates_rigidly = false;
         let mut timed = constant();
         timed.skeletons[0].record.timeline_count = 2;
         for (first, other) in [(plain(), spline), (constant(), moving), (constant(), timed)] {
@@ -341,7 +341,7 @@ mod tests {
         }
         let mut first = constant();
         first.reserve_for(&plain()).unwrap();
-        assert_eq!((first.skeletons[0].reach.turns_rigidly, first.skeletons[0].record.timeline_count), (false, 2));
+        assert_eq!((first.skeletons[0].reach.rotates_rigidly, first.skeletons[0].record.timeline_count), (false, 2));
     }
 
     #[test]

@@ -112,7 +112,7 @@ pub struct LoopSeam {
 
 /// The state of a skeleton in a frame.
 #[derive(Debug, Default)]
-struct Frame {
+struct MeasuredFrame {
     places: Vec<DVec3>,
     rotations: Vec<DQuat>,
 }
@@ -126,7 +126,7 @@ pub struct QualityMeter<'a> {
     /// The frames to each side of one over which the velocities of its feet are measured.
     to_side: u64,
     /// The last frames, the latest one last.
-    kept: VecDeque<Frame>,
+    kept: VecDeque<MeasuredFrame>,
     /// The first two frames.
     first: Vec<Vec<DVec3>>,
     finders: Vec<ContactFinder>,

@@ -1,7 +1,9 @@
 //! Numbers of C: enumerators, indices and counts.
 
 use crate::error::{Error, Outcome};
-use crate::types::{ChainKind, Driver, FadeShape, Format, Item, Mode, SkinFormat, Status, Time, TransitionKind, Wrap};
+use crate::types::{
+    Buffer, ChainKind, Driver, FadeShape, Format, Item, Mode, Pass, SkinFormat, Status, Time, TransitionKind, Wrap,
+};
 
 /// An enumeration whose values C passes as numbers.
 pub trait Numbered: Copy + 'static {
@@ -31,6 +33,9 @@ numbered! {
     ChainKind "posse_chain_kind": TwoBone Aim;
     Format "posse_format": Rows3x4 Columns4x4 Soa;
     SkinFormat "posse_skin_format": Matrix HalfMatrix DualQuaternion;
+    Pass "posse_pass": Drive Play Goals Pose RootMotion;
+    Buffer "posse_buffer": Words Values Frame Layers Batch Drives DriveBatch Parameters ParametersBefore Goals GoalBatch
+        Lists Local Model Skin Numbers RootMotion;
 }
 
 /// The value of a number.

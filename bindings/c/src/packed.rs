@@ -5,7 +5,7 @@ use posse::packed::PackedLibrary;
 use posse::{Crowd, CrowdOptions, Library, Outputs};
 
 use crate::error::Outcome;
-use crate::numbers::{item, number};
+use crate::numbers::{item, number, numbered};
 use crate::types::{self, PackOptions, PackedBatch, PackedBuffer, PackedDispatch};
 
 /// A packed crowd with a handle. It does not change.
@@ -13,9 +13,6 @@ pub struct Packed {
     library: PackedLibrary,
     crowd: DeviceCrowd,
 }
-
-/// The buffers that C has numbers of.
-const BUFFERS: usize = types::Buffer::RootMotion as usize + 1;
 
 // What the header says.
 const _: () = {
@@ -68,7 +65,7 @@ impl Packed {
         let dispatch = item("dispatch", self.batch(batch)?.dispatches.iter(), dispatch)?;
         let bindings = dispatch.pass.bindings();
         let mut found = PackedDispatch {
-            pass: dispatch.pass as u32,
+            pass: numbered::<types::Pass>(dispatch.pass as u32)? as u32,
             groups: dispatch.groups,
             binding_count: number(bindings.len()),
             ..PackedDispatch::default()
@@ -94,7 +91,8 @@ impl Packed {
     pub fn contents(&self, batch: u32, buffer: u32) -> Outcome<(&[u8], u64)> {
         // A binding must not be empty.
         let padded = |contents: &[u8], padding: usize| (contents.len() + padding).max(16) as u64;
-        match item("buffer", Buffer::ALL.iter().take(BUFFERS), buffer)? {
+        let number = numbered::<types::Buffer>(buffer)? as u32;
+        match item("buffer", Buffer::ALL.iter(), number)? {
             Buffer::Words => Ok((self.library.words(), padded(self.library.words(), WORDS_PADDING))),
             Buffer::Values => Ok((self.library.values(), padded(self.library.values(), 0))),
             &buffer => {

@@ -747,7 +747,7 @@ static void test_packed(void) {
   }
   OK(posse_packed_get_buffer(packed, 0, POSSE_BUFFER_WORDS, &buffer));
   CHECK(buffer.bytes == buffer.content_bytes + 16);
-  CHECK(posse_packed_get_buffer(packed, 0, POSSE_BUFFER_ROOT_MOTION + 1, &buffer) == POSSE_STATUS_INDEX);
+  CHECK(posse_packed_get_buffer(packed, 0, POSSE_BUFFER_ROOT_MOTION + 1, &buffer) == POSSE_STATUS_ARGUMENT);
   CHECK(posse_packed_read(packed, 0, POSSE_BUFFER_LAYERS, bytes, 359) == POSSE_STATUS_BUFFER);
   OK(posse_packed_read(packed, 0, POSSE_BUFFER_LAYERS, bytes, sizeof bytes));
   // The clips are the records that begin the layers, one behind the other in the words.

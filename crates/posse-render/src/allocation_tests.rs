@@ -1,4 +1,4 @@
-//! Want of memory at each place where the renderer makes or uploads something on a device.
+//! Out of memory at each place where the renderer makes or uploads something on a device.
 
 use crate::probe::vertex_positions;
 use crate::{

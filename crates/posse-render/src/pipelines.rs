@@ -133,20 +133,21 @@ impl Pipelines {
         let figure = module("figure", figure_source(target, ""));
         let (bones, stage) = (module("bones", source(target, &[BONES])), module("stage", source(target, &[STAGE])));
         let (whole, view_only) = (layout(3), layout(1));
-        let picture = Pass { target: Some(target), blend: false, culled: false };
-        let shadow = Pass { target: None, ..picture };
+        let picture = DrawPass { target: Some(target), blend: false, culled: false };
+        let shadow = DrawPass { target: None, ..picture };
         let figures = Stages { device, layout: &whole, module: &figure, vertex: "figure_vertex", meshes: true };
         let bones = Stages { device, layout: &whole, module: &bones, vertex: "bone_vertex", meshes: false };
         let ground = Stages { device, layout: &view_only, module: &stage, vertex: "ground_vertex", meshes: false };
         let sky = Stages { vertex: "sky_vertex", ..ground };
         let pipelines = Self {
             figures: [false, true].map(|blend| {
-                [false, true].map(|culled| figures.pipeline(Some("figure_fragment"), Pass { blend, culled, ..picture }))
+                [false, true]
+                    .map(|culled| figures.pipeline(Some("figure_fragment"), DrawPass { blend, culled, ..picture }))
             }),
             shadows: [None, Some("shadow_fragment")].map(|fragment| figures.pipeline(fragment, shadow)),
             bones: bones.pipeline(Some("bone_fragment"), picture),
             bone_shadows: bones.pipeline(None, shadow),
-            ground: ground.pipeline(Some("ground_fragment"), Pass { blend: true, ..picture }),
+            ground: ground.pipeline(Some("ground_fragment"), DrawPass { blend: true, ..picture }),
             sky: sky.pipeline(Some("sky_fragment"), picture),
         };
         scopes.pop().await?;
@@ -156,7 +157,7 @@ impl Pipelines {
 
 /// A pass: into a picture of a target, or without a target into the shadow map.
 #[derive(Clone, Copy)]
-struct Pass {
+struct DrawPass {
     target: Option<Target>,
     blend: bool,
     /// True if clockwise triangles are left out.
@@ -175,7 +176,7 @@ struct Stages<'a> {
 }
 
 impl Stages<'_> {
-    fn pipeline(&self, fragment: Option<&str>, pass: Pass) -> wgpu::RenderPipeline {
+    fn pipeline(&self, fragment: Option<&str>, pass: DrawPass) -> wgpu::RenderPipeline {
         let blend = pass.blend.then_some(wgpu::BlendState::ALPHA_BLENDING);
         let write_mask = wgpu::ColorWrites::ALL;
         let colours: Vec<_> = pass

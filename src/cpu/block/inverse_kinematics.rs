@@ -10,7 +10,7 @@ use crate::cpu::block::quat::{
 };
 use crate::cpu::block::slerp::dot;
 use crate::cpu::simd::Lanes;
-use crate::pack::record::{REACH_LEAST_LENGTH, REACH_LEAST_SHARE, REACH_MARGIN, REACH_OPPOSITE};
+use crate::pack::record::{REACH_MARGIN, REACH_MIN_LENGTH, REACH_MIN_SHARE, REACH_OPPOSITE};
 
 /// The least square of a length by which vectors are divided.
 const MIN_SQUARE: f32 = 1e-30;
@@ -39,10 +39,10 @@ pub fn two_bones<L: Lanes>(
     let (upper, p) = direction(difference(b, a));
     let (lower, q) = direction(difference(c, b));
     let (goal, far) = direction(difference(target, a));
-    let whole = one / (p + q).max(L::splat(REACH_LEAST_LENGTH));
+    let whole = one / (p + q).max(L::splat(REACH_MIN_LENGTH));
     let (p, q, far) = (p * whole, q * whole, far * whole);
     let (normal, is_bent) = bending_normal(upper, lower, pole);
-    let acts = above(p.min(q), REACH_LEAST_SHARE).min(far).min(is_bent);
+    let acts = above(p.min(q), REACH_MIN_SHARE).min(far).min(is_bent);
 
     // Half the angle between the bones, by the lengths of the triangle: no difference of large squares.
     let apart = absolute(p - q);
@@ -147,7 +147,7 @@ fn part<L: Lanes>(turns: Quaternions<L>, weights: L) -> Quaternions<L> {
 fn pole_turn<L: Lanes>(upper: Vectors<L>, pole: [f32; 3], goal: Vectors<L>) -> Quaternions<L> {
     let (zero, one) = (L::splat(0.0), L::splat(1.0));
     let (from, to) = (across(upper, goal), across(splat(pole), goal));
-    let square = REACH_LEAST_SHARE * REACH_LEAST_SHARE;
+    let square = REACH_MIN_SHARE * REACH_MIN_SHARE;
     let turns = above(dot_3(from, from).min(dot_3(to, to)), square);
     let [cosine, sine] = half_angle(dot_3(from, to), dot_3(goal, cross(from, to)));
     turn_about(goal, [cosine.replace_where_zero(turns, one), sine.replace_where_zero(turns, zero)])
@@ -159,7 +159,7 @@ fn normal_of<L: Lanes>(one: Vectors<L>, other: Vectors<L>) -> (Vectors<L>, L) {
     let across = cross(one, other);
     let square = dot_3(across, across);
     let normal = times(across, square.max(L::splat(MIN_SQUARE)).inverse_square_root());
-    (normal, above(square, REACH_LEAST_SHARE * REACH_LEAST_SHARE))
+    (normal, above(square, REACH_MIN_SHARE * REACH_MIN_SHARE))
 }
 
 /// The shortest rotations from unit vectors to others, and a number that is 0 where they are opposite.
@@ -206,7 +206,7 @@ fn turn_about<L: Lanes>(axis: Vectors<L>, [cosine, sine]: [L; 2]) -> Quaternions
 /// Vectors at length 1, and their lengths. Their squares may be beyond the range of an `f32`. Zero vectors stay 0.
 #[inline(always)]
 fn direction<L: Lanes>([x, y, z]: Vectors<L>) -> (Vectors<L>, L) {
-    let size = absolute(x).max(absolute(y)).max(absolute(z)).max(L::splat(REACH_LEAST_LENGTH));
+    let size = absolute(x).max(absolute(y)).max(absolute(z)).max(L::splat(REACH_MIN_LENGTH));
     let scaled = times([x, y, z], L::splat(1.0) / size);
     let square = dot_3(scaled, scaled);
     let inverse = square.max(L::splat(MIN_SQUARE)).inverse_square_root();

@@ -21,7 +21,7 @@ use glam::Vec4;
 
 use crate::cpu::simd::{AlignedLines, LARGEST_BLOCK, LINE, Lanes, Matrix, PackedMatrix};
 use crate::model::SkinFormat;
-use crate::pack::record::SKIN_LEAST_SQUARE;
+use crate::pack::record::SKIN_MIN_SQUARE;
 use crate::pack::skin_format::SNORM;
 use crate::pack::{NUMBERS, OutputLayout, OutputNumbers};
 
@@ -316,7 +316,7 @@ fn decompose<L: Lanes>(products: &[L::Product; LARGEST_BLOCK]) -> Decomposed {
     let squares = xx.multiply_add(xx, xy.multiply_add(xy, xz * xz));
     let squares = yx.multiply_add(yx, yy.multiply_add(yy, yz.multiply_add(yz, squares)));
     let squares = zx.multiply_add(zx, zy.multiply_add(zy, zz.multiply_add(zz, squares)));
-    let square = (squares * L::splat(1.0 / 3.0)).max(L::splat(SKIN_LEAST_SQUARE));
+    let square = (squares * L::splat(1.0 / 3.0)).max(L::splat(SKIN_MIN_SQUARE));
     let shrink = square.inverse_square_root();
     let [xx, xy, xz] = [xx * shrink, xy * shrink, xz * shrink];
     let [yx, yy, yz] = [yx * shrink, yy * shrink, yz * shrink];

@@ -3,7 +3,7 @@
 use glam::Vec4;
 
 use crate::pack::record::{
-    EASE_BEZIER_LEAST_STEP, EASE_BEZIER_STEPS, EASE_EXP2, EASE_LAST, EASE_OVERSHOOT, EASE_OVERSHOOT_IN_OUT, EASE_SINE,
+    EASE_BEZIER_MIN_STEP, EASE_BEZIER_STEPS, EASE_EXP2, EASE_LAST, EASE_OVERSHOOT, EASE_OVERSHOOT_IN_OUT, EASE_SINE,
     EASING_BACK, EASING_BEZIER, EASING_CIRC, EASING_CONSTANT, EASING_CUBIC, EASING_ELASTIC, EASING_EXPO, EASING_FADE,
     EASING_IN_OUT, EASING_LINEAR, EASING_OUT, EASING_QUAD, EASING_QUART, EASING_QUINT, EASING_SINE, EASING_SMOOTH,
 };
@@ -143,7 +143,7 @@ fn parameter(x1: f32, x2: f32, k: f32, mut low: f32, mut high: f32) -> f32 {
         if (t - high) * slope < beyond && beyond < (t - low) * slope {
             next = t - beyond / slope;
         }
-        if (next - t).abs() <= EASE_BEZIER_LEAST_STEP {
+        if (next - t).abs() <= EASE_BEZIER_MIN_STEP {
             return next;
         }
         t = next;

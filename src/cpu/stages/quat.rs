@@ -3,7 +3,7 @@
 use glam::Vec4;
 
 use crate::cpu::stages::ease::sine;
-use crate::pack::record::{QUAT_LEAST_ARC, QUAT_LEAST_NUMBER, QUAT_MOST_ARCS, QUAT_SINE_DIVISORS, QUAT_SINE_SQUARES};
+use crate::pack::record::{QUAT_MAX_ARCS, QUAT_MIN_ARC, QUAT_MIN_NUMBER, QUAT_SINE_DIVISORS, QUAT_SINE_SQUARES};
 
 /// The terms of the series of `sin(t a) / sin(a)` after the first: each is the term before times `(t t - square) *
 /// factor`.
@@ -33,8 +33,8 @@ pub fn slerp(start: Vec4, end: Vec4, fraction: f32) -> Vec4 {
 /// Both lie in one hemisphere. Quaternions that are almost equal are interpolated linearly, as in Cocos Creator.
 pub fn slerp_as_is(start: Vec4, end: Vec4, fraction: f32) -> Vec4 {
     let cosine = start.dot(end);
-    if 1.0 - cosine <= QUAT_LEAST_ARC {
-        return start + (end - start) * fraction.clamp(-QUAT_MOST_ARCS, QUAT_MOST_ARCS + 1.0);
+    if 1.0 - cosine <= QUAT_MIN_ARC {
+        return start + (end - start) * fraction.clamp(-QUAT_MAX_ARCS, QUAT_MAX_ARCS + 1.0);
     }
     let (start_weight, end_weight) = slerp_weights(cosine, fraction);
     start * start_weight + end * end_weight
@@ -42,7 +42,7 @@ pub fn slerp_as_is(start: Vec4, end: Vec4, fraction: f32) -> Vec4 {
 
 /// The weights of start and end. `cosine` is the cosine of their angle, which is at most a right one.
 fn slerp_weights(cosine: f32, fraction: f32) -> (f32, f32) {
-    let fraction = fraction.clamp(-QUAT_MOST_ARCS, QUAT_MOST_ARCS + 1.0);
+    let fraction = fraction.clamp(-QUAT_MAX_ARCS, QUAT_MAX_ARCS + 1.0);
     let arcs = fraction.floor();
     let part = fraction - arcs;
     let half_cosine = (0.5 + 0.5 * cosine).sqrt();
@@ -121,7 +121,7 @@ fn sine_ratio(t: f32, cosine: f32) -> f32 {
 /// Normalises a quaternion of any length. If it is too short, the fallback is normalised; if that is too short, the
 /// result is the identity.
 pub fn normalize(q: Vec4, fallback: Vec4) -> Vec4 {
-    let has_length = |q: &Vec4| q.abs().max_element() > QUAT_LEAST_NUMBER;
+    let has_length = |q: &Vec4| q.abs().max_element() > QUAT_MIN_NUMBER;
     let Some(usable) = [q, fallback].into_iter().find(has_length) else { return Vec4::W };
     // Divided by the largest component first, so that no square overflows or underflows.
     (usable / usable.abs().max_element()).normalize()

@@ -38,7 +38,7 @@ pub struct GltfDocument<'a> {
     pub extensions_required: Vec<Text<'a>>,
     /// `buffers`.
     #[serde(borrow, default)]
-    pub buffers: Vec<Buffer<'a>>,
+    pub buffers: Vec<BufferSource<'a>>,
     /// `bufferViews`.
     #[serde(borrow, default)]
     pub buffer_views: Vec<BufferView<'a>>,
@@ -82,7 +82,7 @@ pub struct AssetInfo<'a> {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Buffer<'a> {
+pub struct BufferSource<'a> {
     #[serde(borrow)]
     pub uri: Option<Text<'a>>,
     pub byte_length: Option<u64>,

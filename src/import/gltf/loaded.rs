@@ -13,8 +13,9 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::document::{
-    Accessor, Animation, AssetInfo, Buffer, BufferView, BufferViewExtensions, Channel, ChannelTarget, Compression,
-    GltfDocument, Mesh, Node, Primitive, RootExtensions, Sampler, Skin, Sparse, SparseIndices, SparseValues, Text,
+    Accessor, Animation, AssetInfo, BufferSource, BufferView, BufferViewExtensions, Channel, ChannelTarget,
+    Compression, GltfDocument, Mesh, Node, Primitive, RootExtensions, Sampler, Skin, Sparse, SparseIndices,
+    SparseValues, Text,
 };
 use crate::import::{FileError, JsonPath};
 
@@ -45,7 +46,7 @@ pub(super) fn document(root: &Root) -> Result<GltfDocument<'_>, FileError> {
         buffers: root
             .buffers
             .iter()
-            .map(|buffer| Buffer { uri: None, byte_length: Some(buffer.byte_length.0) })
+            .map(|buffer| BufferSource { uri: None, byte_length: Some(buffer.byte_length.0) })
             .collect(),
         buffer_views: views.collect::<Result<_, _>>()?,
         accessors: root.accessors.iter().map(accessor).collect(),

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use super::document::{Buffer, Text};
+use super::document::{BufferSource, Text};
 use super::{container, files, parse};
 use crate::error::Error;
 use crate::import::{FileError, json};
@@ -45,7 +45,7 @@ struct DocumentOutline<'a> {
     #[serde(borrow, default)]
     animations: Vec<Animation<'a>>,
     #[serde(borrow, default)]
-    buffers: Vec<Buffer<'a>>,
+    buffers: Vec<BufferSource<'a>>,
 }
 
 #[derive(Deserialize)]

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use super::document::{Buffer, BufferView, Compression, GltfDocument};
+use super::document::{BufferSource, BufferView, Compression, GltfDocument};
 use super::files::{self, FileKey, Files};
 use super::meshopt;
 use crate::import::memory_budget::MemoryBudget;
@@ -172,7 +172,7 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
-    fn load(&mut self, index: usize, buffer: &Buffer) -> Result<Bytes<'a>, FileError> {
+    fn load(&mut self, index: usize, buffer: &BufferSource) -> Result<Bytes<'a>, FileError> {
         let path = JsonPath::top("buffers", index);
         let wanted = buffer.byte_length;
         let too_short = |found: u64| {

@@ -12,12 +12,12 @@ constants! {
     pub const NONE: u32 = u32::MAX;
     /// The largest overshoot of an eased rotation past either end of its arc, in lengths of the arc. Fractions beyond
     /// are clamped.
-    pub const QUAT_MOST_ARCS: f32 = MAX_ARCS as f32;
+    pub const QUAT_MAX_ARCS: f32 = MAX_ARCS as f32;
     /// The largest `1 - cos` of the angle between two quaternions that slerp of unnormalised quaternions interpolates
     /// linearly.
-    pub const QUAT_LEAST_ARC: f32 = MIN_ARC as f32;
+    pub const QUAT_MIN_ARC: f32 = MIN_ARC as f32;
     /// The least absolute value of a quaternion's largest number for which it can be normalised.
-    pub const QUAT_LEAST_NUMBER: f32 = 1e-30;
+    pub const QUAT_MIN_NUMBER: f32 = 1e-30;
     /// The factors `n n` of the terms n = 1, 2, ... of the series of `sin(t a) / sin(a)` (D. Eberly, "A Fast and
     /// Accurate Algorithm for Computing SLERP", 2011).
     pub const QUAT_SINE_SQUARES: [f32; 8] = [1.0, 4.0, 9.0, 16.0, 25.0, 36.0, 49.0, 64.0];
@@ -44,7 +44,7 @@ constants! {
     /// The most iterations to the parameter of a Bezier curve.
     pub const EASE_BEZIER_STEPS: u32 = 40;
     /// The iteration ends after a change of the parameter by at most this.
-    pub const EASE_BEZIER_LEAST_STEP: f32 = 3e-8;
+    pub const EASE_BEZIER_MIN_STEP: f32 = 3e-8;
 
     /// The least sum of the weights of blended layers. If the sum is less, the rest pose gets the difference.
     pub const BLEND_MIN_WEIGHT: f32 = Layer::MIN_WEIGHT as f32;
@@ -52,7 +52,7 @@ constants! {
     pub const BLEND_SMALLEST_SCALE: f32 = Layer::SMALLEST_SCALE as f32;
 
     /// The least square of a scale. Smaller squares are raised to it, to keep a division finite.
-    pub const SKIN_LEAST_SQUARE: f32 = 1e-30;
+    pub const SKIN_MIN_SQUARE: f32 = 1e-30;
     /// The bits, as an `f32`, of the largest `f16`.
     pub const SKIN_LARGEST_HALF: u32 = LARGEST_HALF.to_bits();
     /// Code of the linear easing.

@@ -60,7 +60,7 @@ constants! {
     pub const DRIVE_FARTHEST: f32 = 1e15;
     /// A layer with a driven weight reaches events if its weight is above this number. Rounding may turn a weight
     /// of 0 into a smaller one.
-    pub const DRIVE_LEAST_WEIGHT: f32 = 9.536743e-7;
+    pub const DRIVE_MIN_WEIGHT: f32 = 9.536743e-7;
     /// A followed position is at the end of its clip if its distance from it is less than two to this power, of 2^63 or
     /// more units.
     pub const DRIVE_SEAM_BITS: u32 = 23;
@@ -80,13 +80,13 @@ constants! {
     pub const CHAIN_JOINTS_PER_WORD: u32 = 16;
     /// The least share of a bone in the length of both bones, of a sine that tells a bent limb, and of the part of a
     /// vector that is perpendicular to another.
-    pub const REACH_LEAST_SHARE: f32 = 1e-3;
+    pub const REACH_MIN_SHARE: f32 = 1e-3;
     /// The share of the length of both bones by which a limb stays away from both ends of its reach.
     pub const REACH_MARGIN: f32 = 1e-4;
     /// Directions whose sum is shorter are opposite.
     pub const REACH_OPPOSITE: f32 = 1e-6;
     /// Lengths below count as 0, so that no division overflows.
-    pub const REACH_LEAST_LENGTH: f32 = 1e-37;
+    pub const REACH_MIN_LENGTH: f32 = 1e-37;
 
     /// Bit of [`GoalRecord::parameters`]: the target is three parameters.
     pub const GOAL_TARGET: u32 = 1;

@@ -46,7 +46,7 @@ pub struct Args {
     output: PathBuf,
     /// The outputs, separated by commas. Default: skin matrices; model matrices if there are no skins.
     #[arg(long, value_name = "PARTS", value_delimiter = ',')]
-    outputs: Vec<Part>,
+    outputs: Vec<WantedOutput>,
     /// The format of skin matrices.
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     skin_format: SkinFormatChoice,
@@ -78,7 +78,7 @@ struct CapacityArgs {
 
 /// A part of a pose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Part {
+enum WantedOutput {
     /// Local translations, rotations and scales.
     Local,
     /// Model matrices.
@@ -198,13 +198,13 @@ impl Args {
         }
         let wanted = |part| self.outputs.contains(&part);
         Outputs {
-            local: wanted(Part::Local),
-            model: wanted(Part::Model),
-            skin: wanted(Part::Skin),
+            local: wanted(WantedOutput::Local),
+            model: wanted(WantedOutput::Model),
+            skin: wanted(WantedOutput::Skin),
             skin_format,
-            weights: wanted(Part::Weights),
-            properties: wanted(Part::Properties),
-            root_motion: wanted(Part::RootMotion),
+            weights: wanted(WantedOutput::Weights),
+            properties: wanted(WantedOutput::Properties),
+            root_motion: wanted(WantedOutput::RootMotion),
         }
     }
 }
