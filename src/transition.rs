@@ -102,13 +102,31 @@ impl Crowd {
     ///   0. The crowd is then unchanged.
     /// * [`Error::Limit`] if there are more layers than [`push`](Self::push) allows.
     pub fn begin_transition(&mut self, library: &Library, new: &NewTransition) -> Result<(), Error> {
+        self.begin_transitions(library, std::slice::from_ref(new))
+    }
+
+    /// As [`begin_transition`](Self::begin_transition), for several instances. If one of them cannot begin, none does.
+    /// Of several transitions of an instance, the last counts.
+    ///
+    /// # Errors
+    /// The errors of [`begin_transition`](Self::begin_transition).
+    pub fn begin_transitions(&mut self, library: &Library, all: &[NewTransition]) -> Result<(), Error> {
+        let running = all.iter().map(|new| self.new_transition(library, new)).collect::<Result<Vec<_>, _>>()?;
+        for (&NewTransition { instance, layers, .. }, running) in all.iter().zip(running) {
+            self.set(instance, self.skeleton(instance), layers)?;
+            self.store_transition(instance, Some(running))?;
+        }
+        Ok(())
+    }
+
+    /// A transition of an instance from what it shows, with the poses around its start.
+    fn new_transition(&self, library: &Library, new: &NewTransition) -> Result<RunningTransition, Error> {
         let &NewTransition { instance, layers, now, kind, half_life } = new;
         if instance >= self.len() {
             return Err(Error::Instance { instance, reason: no_such("instance", instance, "crowd", self.len()) });
         }
-        let skeleton = self.skeleton(instance);
         check_layers(instance, layers)?;
-        check_instance(library, instance, skeleton, layers)?;
+        check_instance(library, instance, self.skeleton(instance), layers)?;
         self.check_instance(library, instance, self.transition(instance))?;
         let shown = shown_before(Instance::new(library, self, instance), now);
         let mut starts = vec![Arc::new(start_poses(&shown, layers, now))];
@@ -117,8 +135,7 @@ impl Crowd {
         let before = shown.transition.map(|transition| shortened(transition, Transition::MAX_DEPTH - 1)).map(Box::new);
         let transition = Transition { start: now, from: shown.layers.to_vec(), kind, half_life, before };
         check_transition(instance, &transition)?;
-        self.set(instance, skeleton, layers)?;
-        self.store_transition(instance, Some(RunningTransition { transition, starts }))
+        Ok(RunningTransition { transition, starts })
     }
 }
 

@@ -1,16 +1,29 @@
 // The entry `posse/auto`: the GPU where there is one, otherwise the CPU.
 
 export async function open(options) {
-  if (options?.device || (await globalThis.navigator?.gpu?.requestAdapter())) {
-    const entry = await import("./posse.js");
-    await entry.default();
+  const { gpu, reason, entry } = await openGpu(options);
+  if (gpu) return { ...entry, engine: "gpu", gpu };
+  const cpu = await import("./cpu.js");
+  await cpu.default();
+  return { ...cpu, engine: "cpu", reason };
+}
+
+/// The GPU with its entry, or the reason for which the CPU is to pose.
+async function openGpu(options) {
+  const { device } = options ?? {};
+  if (!device && !(await globalThis.navigator?.gpu?.requestAdapter())) return { reason: "there is no GPU" };
+  const entry = await import("./posse.js");
+  await entry.default();
+  try {
     const gpu = await entry.Gpu.open(options);
-    // A software renderer is slower than the CPU engine.
-    if (options?.device || !gpu.isSoftware) return { ...entry, engine: "gpu", gpu };
+    if (device || !gpu.isSoftware) return { gpu, entry };
+    const reason = `${gpu.name} is a software renderer, which is slower than the CPU engine`;
     gpu.device.destroy();
     gpu.free();
+    return { reason };
+  } catch (error) {
+    // A mistake of the caller, such as `options.features: ...`.
+    if (device || error.message.startsWith("options")) throw error;
+    return { reason: error.message };
   }
-  const entry = await import("./cpu.js");
-  await entry.default();
-  return { ...entry, engine: "cpu" };
 }

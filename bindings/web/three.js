@@ -93,6 +93,7 @@ class Table {
 
   /// Takes the numbers of instances from an array, `width` per instance.
   write(source, instances, width) {
+    if (instances.length === 0) return;
     const first = instances[0];
     if (instances.every((instance, at) => instance === first + at)) {
       this.numbers.set(source.subarray(0, width * instances.length), width * first);

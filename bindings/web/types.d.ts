@@ -136,7 +136,10 @@ export interface TransitionOptions {
   seconds?: number;
 }
 
-/** The parameters of a crowd, and the capacity for what comes later. `posse/cpu` has capacity for all, and ignores that part. */
+/**
+ * The parameters of a crowd, and the capacity for what comes later. A crowd of `posse` refuses what exceeds it. A crowd of `posse/cpu`
+ * takes all, but is packed anew for it before the next frame; of `transitions` and `visible`, it has enough in any case.
+ */
 export interface CrowdOptions {
   /** The skeleton of instances without layers. Default: 0. */
   skeleton?: number;
@@ -244,11 +247,14 @@ export interface CrowdChanges {
   crossFade(instances: number | ArrayLike<number>, layer: LayerColumns, fade: { start: number; length: number }): void;
   /**
    * Leads instances to other layers without a jump, from the poses that they show, by a displacement that decays: the layers that go
-   * out are not played any more. A transition on its way is interrupted. An instance for which there is no capacity throws; those
-   * listed before it have begun.
+   * out are not played any more. A transition on its way is interrupted. If one instance cannot begin, the call names it, throws, and
+   * changes nothing.
    */
   transition(instances: number | ArrayLike<number>, layers: LayerColumns[], options: TransitionOptions): void;
-  /** Replaces the goals of inverse kinematics, which act in order after layers and transition, each on the pose that the one before left. */
+  /**
+   * Replaces the goals of inverse kinematics, which act in order after layers and transition, each on the pose that the one before left.
+   * If they do not fit one instance, the call names it, throws, and changes nothing.
+   */
   setGoals(instances: number | ArrayLike<number>, goals: GoalOptions[]): void;
   /** Replaces the parameters of the instances from `first` on: as many numbers as the crowd has parameters for each instance. */
   setParameters(first: number, values: ArrayLike<number>): void;

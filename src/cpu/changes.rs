@@ -104,13 +104,31 @@ impl CpuCrowd {
         crowd: &mut Crowd,
         new: &NewTransition,
     ) -> Result<(), Error> {
-        let &NewTransition { instance, layers, .. } = new;
-        self.check_layers(engine, instance, layers)?;
-        if crowd.len() != self.slots.len() || crowd.skeleton(instance) != self.capacity(instance).skeleton {
-            return Err(Error::Refused(Refusal::OtherInstances));
+        self.transitions(engine, library, crowd, std::slice::from_ref(new))
+    }
+
+    /// As [`transition`](Self::transition), for several instances. If the layers or the transition of any do not fit,
+    /// nothing is changed. Of several transitions of an instance, the last counts.
+    ///
+    /// # Errors
+    /// The errors of [`transition`](Self::transition).
+    pub fn transitions(
+        &mut self,
+        engine: &CpuEngine,
+        library: &Library,
+        crowd: &mut Crowd,
+        all: &[NewTransition],
+    ) -> Result<(), Error> {
+        for &NewTransition { instance, layers, .. } in all {
+            self.check_layers(engine, instance, layers)?;
+            if crowd.len() != self.slots.len() || crowd.skeleton(instance) != self.capacity(instance).skeleton {
+                return Err(Error::Refused(Refusal::OtherInstances));
+            }
         }
-        crowd.begin_transition(library, new)?;
-        self.write_instance(engine, instance, layers, displacement(crowd, instance));
+        crowd.begin_transitions(library, all)?;
+        for &NewTransition { instance, layers, .. } in all {
+            self.write_instance(engine, instance, layers, displacement(crowd, instance));
+        }
         Ok(())
     }
 
@@ -195,10 +213,13 @@ mod tests {
         let new = |crowd: &Crowd| engine.crowd_with_options(crowd, Outputs::SKIN, capacity).unwrap();
         let (mut one_by_one, mut at_once) = (new(&crowd), new(&crowd));
         let shown = wave.looping();
-        for instance in [0, 5] {
-            let begun = NewTransition::new(instance, std::slice::from_ref(&shown), Ticks::from_seconds(0.5));
-            one_by_one.transition(&engine, &library, &mut crowd, &begun).unwrap();
-        }
+        let begun = |instance| NewTransition::new(instance, std::slice::from_ref(&shown), Ticks::from_seconds(0.5));
+        let unchanged = crowd.clone();
+        let half_life = -1.0;
+        let wrong = [begun(0), NewTransition { half_life, ..begun(5) }];
+        assert!(one_by_one.transitions(&engine, &library, &mut crowd, &wrong).is_err());
+        assert_eq!(crowd, unchanged, "one of several cannot begin");
+        one_by_one.transitions(&engine, &library, &mut crowd, &[begun(0), begun(5)]).unwrap();
         let over = Layer { mode: LayerMode::Override, ..wave.looping() };
         let led = Layer::new(run, LayerTime::Synced { leader: 0 });
         let led_by = Layer::new(walk, LayerTime::Phase { parameter: 0, wrap: WrapMode::Loop });

@@ -386,20 +386,42 @@ impl GpuCrowd {
         crowd: &mut Crowd,
         new: &NewTransition,
     ) -> Result<(), Error> {
-        let &NewTransition { instance, layers, now, .. } = new;
-        self.check_layers(on_gpu, instance, layers)?;
-        let (batch, slot) = self.find(instance);
-        if crowd.len() != self.locations.len() || crowd.skeleton(instance) != batch.skeleton() {
-            return Err(Error::Refused(Refusal::OtherInstances));
+        self.transitions(on_gpu, library, crowd, std::slice::from_ref(new))
+    }
+
+    /// As [`transition`](Self::transition), for several instances. If the layers or the transition of any do not fit,
+    /// nothing is changed. Of several transitions of an instance, the last counts.
+    ///
+    /// # Errors
+    /// The errors of [`transition`](Self::transition).
+    pub fn transitions(
+        &self,
+        on_gpu: &GpuLibrary,
+        library: &Library,
+        crowd: &mut Crowd,
+        all: &[NewTransition],
+    ) -> Result<(), Error> {
+        for &NewTransition { instance, layers, .. } in all {
+            self.check_layers(on_gpu, instance, layers)?;
+            if crowd.len() != self.locations.len() || crowd.skeleton(instance) != self.find(instance).0.skeleton() {
+                return Err(Error::Refused(Refusal::OtherInstances));
+            }
         }
-        let transitions = batch.transitions.as_ref();
-        if !transitions.is_some_and(|transitions| transitions.has_place(slot, now)) {
-            let capacity = transitions.map_or(0, TransitionCapacity::count);
-            return Err(Error::Refused(Refusal::MoreTransitions { instance, capacity }));
+        for (number, batch) in self.batches.iter().enumerate() {
+            let own = all.iter().filter(|new| self.locations[new.instance].batch as usize == number);
+            let transitions = batch.transitions.as_ref();
+            let slots = own.clone().map(|new| (self.find(new.instance).1, new.now));
+            let fitting = transitions.map_or(0, |transitions| transitions.places_for(slots));
+            if let Some(&NewTransition { instance, .. }) = own.clone().nth(fitting) {
+                let capacity = transitions.map_or(0, TransitionCapacity::count);
+                return Err(Error::Refused(Refusal::MoreTransitions { instance, capacity }));
+            }
         }
-        crowd.begin_transition(library, new)?;
-        self.write_instances(on_gpu, &[(instance, layers)], false)?;
-        self.begin_displacement(crowd, instance, (batch, slot), now)?;
+        crowd.begin_transitions(library, all)?;
+        for &NewTransition { instance, layers, now, .. } in all {
+            self.write_instances(on_gpu, &[(instance, layers)], false)?;
+            self.begin_displacement(crowd, instance, self.find(instance), now)?;
+        }
         Ok(())
     }
 

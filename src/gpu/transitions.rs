@@ -66,9 +66,16 @@ impl TransitionCapacity {
         position(&own).or_else(|| position(&|place| place.is_none())).or_else(|| position(&over))
     }
 
-    /// True if there is a place for a transition of an instance.
-    pub fn has_place(&self, slot: usize, now: Ticks) -> bool {
-        Self::find(&self.places(), slot, now).is_some()
+    /// The number of transitions that find a place together, of those of some slots at their ticks: all, or those before
+    /// the first that finds none.
+    pub fn places_for(&self, transitions: impl Iterator<Item = (usize, Ticks)>) -> usize {
+        let mut places = self.places().clone();
+        let mut take = |(slot, start): (usize, Ticks)| {
+            let place = Self::find(&places, slot, start)?;
+            places[place] = Some(Occupant { slot, start, seconds: f64::INFINITY });
+            Some(())
+        };
+        transitions.map_while(|transition| take(transition)).count()
     }
 
     /// Uploads the displacement of an instance, before the next submission. Returns false if there is no place.

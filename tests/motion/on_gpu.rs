@@ -228,6 +228,42 @@ fn transitions_find_room_are_interrupted_and_end() {
 }
 
 #[test]
+fn transitions_of_several_instances_begin_together_or_not_at_all() {
+    let (mut library, skeleton) = rig();
+    let clips = [1, 2].map(|seed| add_clip(&mut library, skeleton, 1.0, &[], seed));
+    let playing = |clip| [Layer::new(clip, LayerTime::Playing(Playback::looping(0.1, 1.0)))];
+    let engine = engine(&library);
+    let mut crowd = Crowd::new();
+    for _ in 0..5 {
+        crowd.push(skeleton, &playing(clips[0])).unwrap();
+    }
+    let options = CrowdOptions { transitions: 2, ..CrowdOptions::NONE };
+    let on_gpu = GpuCrowd::with_options(engine.library(), &crowd, Outputs::ALL, options).unwrap();
+    let check = |crowd: &Crowd, now: f64| {
+        let step = step(now, now);
+        assert_right(&library, crowd, step, &play(&engine, &on_gpu, 5, step));
+    };
+    let (layers, two_layers): (&[Layer], &[Layer]) = (&playing(clips[1]), &clips.map(playing).concat());
+    let begin = |crowd: &mut Crowd, all: &[(usize, &[Layer])], now: f64| {
+        let new = |&(instance, layers)| NewTransition::new(instance, layers, ticks(now));
+        let all: Vec<NewTransition> = all.iter().map(new).collect();
+        refusal(on_gpu.transitions(engine.library(), &library, crowd, &all))
+    };
+    let unchanged = crowd.clone();
+    let refused = begin(&mut crowd, &[(3, layers), (0, layers), (2, layers)], 1.0);
+    assert_eq!(refused, Some(Refusal::MoreTransitions { instance: 2, capacity: 2 }));
+    let refused = begin(&mut crowd, &[(3, layers), (1, two_layers)], 1.0);
+    assert_eq!(refused, Some(Refusal::MoreLayers { instance: 1, needed: 2, capacity: 1 }));
+    assert_eq!(crowd, unchanged);
+    check(&crowd, 1.05);
+    // An instance that occurs twice needs one place.
+    assert_eq!(begin(&mut crowd, &[(3, layers), (0, layers), (3, layers)], 1.0), None);
+    assert_eq!([0, 1, 2, 3, 4].map(|instance| crowd.transition(instance).is_some()), [true, false, false, true, false]);
+    check(&crowd, 1.0);
+    check(&crowd, 1.05);
+}
+
+#[test]
 fn crowds_without_room_refuse_transitions() {
     let (mut library, skeleton) = rig();
     let clip = add_clip(&mut library, skeleton, 1.0, &[], 1);

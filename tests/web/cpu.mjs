@@ -236,8 +236,45 @@ test("instances that are hidden keep their skin matrices", { skip }, () => {
   }
   assert.notDeepEqual(second[1], first[1]);
   crowd.setVisible([]);
+  crowd.pose(0.4);
   assert.equal(crowd.skinStride, 4 * stride);
+  // The outputs can still be seen.
+  const [{ instances, skin, skinStride, model }] = crowd.buffers;
+  assert.deepEqual([instances.length, skin.length, skinStride, model], [0, 0, 4 * stride, null]);
   [crowd, library].forEach((object) => object.free());
+});
+
+test("changes within the capacity are made in place, others pack the crowd anew", { skip }, () => {
+  const library = Library.load("character.glb", character());
+  const chain = library.chain(0, { aim: 1, forward: [0, 1, 0] });
+  const layers = Array.from({ length: 20 }, () => [{ clip: "walk" }]);
+  const changes = {
+    layers: (crowd) => crowd.setLayers([3, 4], [{ clip: "walk" }, { clip: "wave", weight: 0.5 }]),
+    "a cross fade": (crowd) => crowd.crossFade(5, { clip: "wave" }, { start: 1, length: 1 }),
+    transitions: (crowd) => crowd.transition([6, 7], [{ clip: "walk" }, { clip: "wave" }], { start: 1 }),
+    goals: (crowd) => crowd.setGoals([8, 9], [{ chain, target: [0, 1, 2] }]),
+  };
+  for (const [name, change] of Object.entries(changes)) {
+    const [fitting, narrow] = [{ layers: 2, goals: 1 }, {}].map((options) => Crowd.create(library, layers, { model: true }, options));
+    const isInPlace = [fitting, narrow].map((crowd) => {
+      const place = () => (crowd.pose(1.5), crowd.buffers.map(({ model }) => model.byteOffset));
+      const before = place();
+      change(crowd);
+      const after = place();
+      return before.length === after.length && before.every((address, batch) => address === after[batch]);
+    });
+    assert.deepEqual(isInPlace, [true, false], name);
+    for (let instance = 0; instance < 20; instance++) {
+      const [one, other] = [fitting, narrow].map((crowd) => {
+        const { instances, model, modelStride } = crowd.buffers.find(({ instances }) => instances.includes(instance));
+        // A copy, because the buffers of the other crowd may move the memory.
+        return model.slice((instances.indexOf(instance) * modelStride) / 4, ((instances.indexOf(instance) + 1) * modelStride) / 4);
+      });
+      assertClose(one, other, `${name}, instance ${instance}`);
+    }
+    [fitting, narrow].forEach((crowd) => crowd.free());
+  }
+  library.free();
 });
 
 test("a spread crowd, masks, clips and joints", { skip }, () => {

@@ -59,7 +59,9 @@ test("a crowd on the GPU says which capacity it lacks", { skip: skipGpu, timeout
       await init();
       const library = Library.load("rig.gltf", rig());
       const chain = library.chain(0, { aim: "arm", forward: [0, 1, 0] });
-      const crowd = await Crowd.create(await Gpu.open(), library, [[{ clip: "low" }]]);
+      const gpu = await Gpu.open();
+      const crowd = await Crowd.create(gpu, library, [[{ clip: "low" }]]);
+      const one = await Crowd.create(gpu, library, Array(3).fill([{ clip: "low" }]), {}, { transitions: 1 });
       const message = (call) => {
         try {
           call();
@@ -73,15 +75,20 @@ test("a crowd on the GPU says which capacity it lacks", { skip: skipGpu, timeout
         message(() => crowd.setLayers(0, [{ clip: "low", mode: "override" }])),
         message(() => crowd.setGoals(0, [{ chain, target: [0, 1, 0] }])),
         message(() => crowd.transition(0, [{ clip: "high" }], { start: 1 })),
+        message(() => one.transition([1, 2, 0], [{ clip: "high" }], { start: 1 })),
+        // The place is still free.
+        message(() => one.transition(0, [{ clip: "high" }], { start: 1 })) === "no error",
         message(() => crowd.setParameters(0, [1])),
         message(() => crowd.setVisible([0])),
       ];
     });
     assert.deepEqual(found, [
-      "2 layers, but the crowd has room for 1; create it with { layers: 2 }",
-      'these layers mix in a way for which the crowd has no room; create it with { mixing: "any" }',
-      "1 goals, but the crowd has room for 0; create it with { goals: 1 }",
-      "instance 0 finds no room for a transition among 0; create it with { transitions: 1 }",
+      "instance 0 has 2 layers, but the crowd has capacity for 1; create it with { layers: 2 }",
+      'instance 0 needs override and additive layers, but the crowd was made for no mixing; create it with { mixing: "any" }',
+      "instance 0 has 1 goal, but the crowd has capacity for 0; create it with { goals: 1 }",
+      "instance 0 finds its batch with all of 0 transitions on their way; create it with { transitions: 1 }",
+      "instance 2 finds its batch with all of 1 transitions on their way; create it with { transitions: 4 }",
+      true,
       "the crowd has no parameters; create it with their names, { parameters: [...] }",
       "the crowd has no lists of visible instances; create it with { visible: true }",
     ]);

@@ -89,6 +89,7 @@ export async function run({ Crowd, Library }, gpu) {
   await rootMotion();
   await visibility();
   await manyAtOnce();
+  await allOrNone();
   await refusals();
   freed.reverse().forEach((object) => object.free());
   return { comparisons, failures };
@@ -247,6 +248,27 @@ export async function run({ Crowd, Library }, gpu) {
     check("one after another", await crowd.joint(3, 2, 0.125), matrix(0, 3.5, 0));
     check("no matrices", await crowd.jointMatrices([], [], 0), []);
     check("the buffers keep their poses", await heights(crowd), [0, 5, 1, 1.5]);
+  }
+
+  async function allOrNone() {
+    const own = library();
+    const chain = own.chain(0, { joints: ["base", "arm", "hand"], pole: [0, 0, 1] });
+    const start = 1;
+    const crowd = await create(own, [[{ clip: "low" }], [{ clip: "low" }], [{ clip: "low" }]], model, { transitions: 3, goals: 1 });
+    const refused = async (call, expected) => {
+      const found = await message(call);
+      if (!expected.test(found)) failures.push(`${call}: found "${found}", expected ${expected}`);
+    };
+    await refused(() => crowd.transition([2, 0, 1], [{ clip: "high", at: [0, 0, 1e39] }], { start }), /^instance 1: the time 1000000000000/);
+    await refused(() => crowd.setLayers([2, 0, 1], [{ clip: "high", at: [0, 0, 1e39] }]), /^instance 1: the time 1000000000000/);
+    await refused(() => crowd.setGoals([2, 0, 1], [{ chain, target: [1e39, 0, 0] }]), /^instance 2: the target has the number 1000000000000/);
+    crowd.pose(start + 5);
+    check("what one of several instances refuses, none has", await heights(crowd, 2), [2, 2, 2]);
+    crowd.transition([2, 0, 2], [{ clip: "high" }], { start, kind: "dead", seconds: 1 });
+    crowd.setGoals([1], [{ chain, target: [0, 1, 1] }]);
+    crowd.pose(start + 0.5);
+    // Half of the way from 0 to 2 after half of the time, also for the instance that the list has twice.
+    check("what all take, all have", await heights(crowd, 2), [3, 1, 3]);
   }
 
   async function refusals() {

@@ -104,6 +104,25 @@ test("posse/auto takes the CPU on a software renderer, and without WebGPU", { sk
   });
 });
 
+test("posse/auto takes the CPU where the device is refused, and not for a mistake in the options", { skip, timeout }, async () => {
+  await withPage({ "/": PACKAGE }, async ({ page, address, problems }) => {
+    await page.goto(`${address}/package.json`);
+    const found = await page.evaluate(async () => {
+      GPUAdapter.prototype.requestDevice = async () => {
+        throw new DOMException("refused by the test", "OperationError");
+      };
+      const { open } = await import("/auto.js");
+      const { engine, reason, gpu } = await open();
+      const mistake = await open({ features: ["levitation"] }).then(() => "no error", (error) => error.message);
+      return { engine, reason, hasGpu: gpu !== undefined, mistake };
+    });
+    assert.deepEqual([found.engine, found.hasGpu], ["cpu", false]);
+    assert.match(found.reason, /refused by the test/);
+    assert.equal(found.mistake, 'options.features: wgpu knows no feature "levitation"');
+    assert.deepEqual(problems, []);
+  });
+});
+
 test("a view draws in the format that the canvas prefers", { skip, timeout }, async () => {
   await withPage({ "/": PACKAGE }, async ({ page, address, problems }) => {
     await page.goto(`${address}/package.json`);

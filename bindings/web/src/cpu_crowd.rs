@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use js_sys::{Array, Float32Array, WebAssembly};
 use posse::cpu::{CpuCrowd, CpuEngine};
-use posse::{Outputs, Step, Ticks};
+use posse::packed::OutputLayout;
+use posse::{Error, Outputs, Step, Ticks};
 use wasm_bindgen::prelude::*;
 
-use crate::instances::{CrowdOptions, Instances, TransitionStart, numbered};
+use crate::instances::{CrowdOptions, Instances, TransitionStart};
 use crate::joints;
 use crate::js::{Result, fits, index, indices, object, options, step, ticks, whole};
 use crate::library::Library;
@@ -24,6 +25,8 @@ pub struct Crowd {
     engine: Rc<CpuEngine>,
     instances: Instances,
     outputs: Outputs,
+    /// For changes in place. What does not fit is packed anew.
+    capacity: posse::CrowdOptions,
     /// The values of the parameters in the last frame.
     before: Vec<f32>,
     /// True for the instances that are posed; empty if all are.
@@ -34,8 +37,8 @@ pub struct Crowd {
     hidden: Option<PackedInstances>,
     /// True if instances have changed since they were packed.
     is_stale: bool,
-    /// The numbers of the skin matrices of an instance.
-    skin_numbers: usize,
+    /// The layout of the first batch of all instances.
+    layout: Option<OutputLayout>,
     /// True if the instances have several skeletons.
     is_mixed: bool,
     /// The skin matrices in the order of the instances, where the batches have another order, or lack some.
@@ -55,6 +58,11 @@ impl PackedInstances {
         self.instances.as_ref().map_or(packed, |instances| instances[packed])
     }
 
+    /// The packed crowd, for a change in place; `None` if it has to be packed anew in any case, or lacks instances.
+    fn in_place(&mut self, is_stale: bool) -> Option<&mut CpuCrowd> {
+        (!is_stale && self.instances.is_none()).then_some(&mut self.crowd)
+    }
+
     /// The instances of a batch.
     fn instances_of(&self, batch: &[usize]) -> Vec<usize> {
         batch.iter().map(|&packed| self.instance(packed)).collect()
@@ -66,22 +74,23 @@ impl Crowd {
     /// A crowd of instances with their layers.
     pub fn create(library: &Library, instances: &JsValue, outputs: &JsValue, crowd_options: &JsValue) -> Result<Crowd> {
         let choices = CrowdOptions::read(crowd_options)?;
-        Self::new(library, Instances::read(&library.shared.source().library, instances, &choices)?, outputs)
+        let instances = Instances::read(&library.shared.source().library, instances, &choices)?;
+        Self::new(library, instances, outputs, choices.capacity)
     }
 
     /// A crowd that plays one or two clips.
     pub fn spread(library: &Library, spread: &JsValue, outputs: &JsValue) -> Result<Crowd> {
         let spread: SpreadOptions = options("spread", spread)?;
         let crowd = spread.crowd(&library.shared.source().library)?;
-        Self::new(library, Instances::new(crowd, Vec::new()), outputs)
+        Self::new(library, Instances::new(crowd, Vec::new()), outputs, posse::CrowdOptions::NONE)
     }
 
-    fn new(library: &Library, instances: Instances, outputs: &JsValue) -> Result<Crowd> {
+    fn new(library: &Library, instances: Instances, outputs: &JsValue, capacity: posse::CrowdOptions) -> Result<Crowd> {
         let outputs: OutputOptions = options("outputs", outputs)?;
         let (source, engine, outputs) = (library.shared.source(), library.shared.engine()?, outputs.into());
-        let crowd = engine.crowd(instances.crowd(), outputs)?;
+        let crowd = engine.crowd_with_options(instances.crowd(), outputs, capacity)?;
         Ok(Self {
-            skin_numbers: crowd.batches().first().map_or(0, |batch| batch.layout.skin),
+            layout: crowd.batches().first().map(|batch| batch.layout),
             is_mixed: crowd.batches().windows(2).any(|pair| pair[0].skeleton != pair[1].skeleton),
             posed: PackedInstances { crowd, instances: None },
             before: instances.values().to_vec(),
@@ -89,6 +98,7 @@ impl Crowd {
             engine,
             instances,
             outputs,
+            capacity,
             is_visible: Vec::new(),
             hidden: None,
             is_stale: false,
@@ -129,12 +139,16 @@ impl Crowd {
         let start = TransitionStart::read(transition_options)?;
         let chosen = indices("instance", instances, self.count())?;
         let layers = self.instances.read_layers(&self.source.library, &chosen, layers)?;
-        self.is_stale = true;
-        for (&instance, layers) in chosen.iter().zip(&layers) {
-            self.instances.apply_parameters(instance)?;
-            let new = start.of(instance, layers);
-            self.instances.crowd_mut().begin_transition(&self.source.library, &new)?;
+        self.instances.apply_parameters(&chosen)?;
+        let (library, all) = (&self.source.library, start.of(&chosen, &layers));
+        let crowd = self.instances.crowd_mut();
+        if let Some(posed) = self.posed.in_place(self.is_stale)
+            && fits(posed.transitions(&self.engine, library, crowd, &all))?
+        {
+            return Ok(());
         }
+        crowd.begin_transitions(library, &all)?;
+        self.is_stale = true;
         Ok(())
     }
 
@@ -142,14 +156,11 @@ impl Crowd {
     #[wasm_bindgen(js_name = setGoals)]
     pub fn set_goals(&mut self, instances: &JsValue, goals: &JsValue) -> Result<()> {
         let chosen = indices("instance", instances, self.count())?;
-        let goals: Arc<[posse::ik::Goal]> = self.instances.read_goals(&self.source.library, goals)?.into();
-        for &instance in &chosen {
-            self.check(instance, &[], &goals)?;
-        }
+        let goals = self.instances.read_goals(&self.source.library, &chosen, goals)?;
         for instance in chosen {
             self.instances.crowd_mut().set_goals(instance, goals.clone())?;
+            self.change(|posed, engine| posed.set_goals(engine, instance, &goals))?;
         }
-        self.is_stale = true;
         Ok(())
     }
 
@@ -185,8 +196,8 @@ impl Crowd {
         let new = self.instances.respread(&self.source.library, spread)?;
         let is_replaced = new.is_some();
         if let Some(new) = new {
+            self.change(|posed, engine| posed.set_layers(engine, &new))?;
             *self.instances.crowd_mut() = new;
-            self.is_stale = true;
         }
         Ok(is_replaced)
     }
@@ -291,7 +302,7 @@ impl Crowd {
     /// The bytes per instance in that buffer.
     #[wasm_bindgen(getter, js_name = skinStride)]
     pub fn skin_stride(&self) -> usize {
-        4 * self.skin_numbers
+        4 * self.skin_numbers()
     }
 
     /// All buffers, batch after batch.
@@ -308,8 +319,15 @@ impl Crowd {
         }
     }
 
-    /// The buffers, with views of the memory as it is now.
+    /// The numbers of the skin matrices of an instance.
+    fn skin_numbers(&self) -> usize {
+        self.layout.map_or(0, |layout| layout.skin)
+    }
+
+    /// The buffers, with views of the memory as it is now. If no instance is posed, a batch without instances shows
+    /// which outputs there are.
     fn views(&self) -> Array {
+        let empty = self.layout.filter(|_| self.posed.crowd.batches().is_empty());
         let batches = self.posed.crowd.batches().iter().map(|batch| {
             let (layout, numbers) = (&batch.layout, &batch.numbers);
             let arrays = [&numbers.skin, &numbers.model, &numbers.local, &numbers.values, &numbers.root_motion];
@@ -322,31 +340,37 @@ impl Crowd {
                 batch.instances.iter().map(|&packed| self.posed.instance(packed) as u32).collect();
             batch_buffers(&instances, layout, views)
         });
-        batches.collect()
+        let empty = empty.map(|layout| {
+            let strides = [layout.skin, layout.model, layout.local, layout.values, layout.root_motion];
+            let views = strides.map(|numbers| if numbers == 0 { JsValue::NULL } else { view(&[]).into() });
+            batch_buffers(&[], &layout, views)
+        });
+        batches.chain(empty).collect()
     }
 
     /// Replaces the layers of instances, in place if there is room.
     fn replace_layers(&mut self, chosen: &[usize], layers: &[Vec<posse::Layer>]) -> Result<()> {
         for (&instance, layers) in chosen.iter().zip(layers) {
-            self.check(instance, layers, &Arc::default())?;
+            self.instances.check(&self.source.library, instance, layers, &Arc::default())?;
         }
         for (&instance, layers) in chosen.iter().zip(layers) {
             let skeleton = self.instances.crowd().skeleton(instance);
             self.instances.crowd_mut().set(instance, skeleton, layers)?;
-            self.is_stale = self.is_stale
-                || self.posed.instances.is_some()
-                || !fits(self.posed.crowd.set_instance(&self.engine, instance, layers))?;
+            self.change(|posed, engine| posed.set_instance(engine, instance, layers))?;
         }
         Ok(())
     }
 
-    /// Refuses layers and goals that do not fit an instance, before the crowd has them.
-    fn check(&self, instance: usize, layers: &[posse::Layer], goals: &Arc<[posse::ik::Goal]>) -> Result<()> {
-        let mut alone = posse::Crowd::new();
-        let checked = alone.push(self.instances.crowd().skeleton(instance), layers);
-        let checked = checked.and_then(|place| alone.set_goals(place, goals.clone()));
-        let checked = checked.and_then(|()| alone.check(&self.source.library));
-        Ok(checked.map_err(|error| numbered(error, instance))?)
+    /// Changes the packed instances in place. If the change does not fit, they are packed anew for the next frame.
+    fn change(
+        &mut self,
+        change: impl FnOnce(&mut CpuCrowd, &CpuEngine) -> std::result::Result<(), Error>,
+    ) -> Result<()> {
+        self.is_stale = match self.posed.in_place(self.is_stale) {
+            Some(posed) => !fits(change(posed, &self.engine))?,
+            None => true,
+        };
+        Ok(())
     }
 
     /// Instances at a time: posed apart, so that the buffers keep the poses of the last frame.
@@ -360,10 +384,11 @@ impl Crowd {
     /// Packs some instances, or all, with the parameters of the last frame.
     fn packed(&self, instances: Option<&[usize]>, outputs: Outputs) -> Result<CpuCrowd> {
         let (all, has_parameters) = (self.instances.crowd(), !self.instances.parameters.is_empty());
+        let packed = |crowd: &posse::Crowd| self.engine.crowd_with_options(crowd, outputs, self.capacity);
         Ok(match instances {
-            None if !has_parameters => self.engine.crowd(all, outputs)?,
-            None => self.engine.crowd(&self.instances.only(0..all.len(), &self.before)?, outputs)?,
-            Some(some) => self.engine.crowd(&self.instances.only(some.iter().copied(), &self.before)?, outputs)?,
+            None if !has_parameters => packed(all)?,
+            None => packed(&self.instances.only(0..all.len(), &self.before)?)?,
+            Some(some) => packed(&self.instances.only(some.iter().copied(), &self.before)?)?,
         })
     }
 
@@ -396,7 +421,7 @@ impl Crowd {
         if !self.outputs.skin || self.is_mixed {
             return;
         }
-        let stride = self.skin_numbers;
+        let stride = self.skin_numbers();
         self.ordered_skin.resize(stride * self.instances.len(), 0.0);
         for batch in self.posed.crowd.batches() {
             let matrices = batch.numbers.skin.chunks_exact(stride.max(1));

@@ -3,7 +3,6 @@
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use js_sys::Float32Array;
 use posse::gpu::{GpuBatch, GpuCrowd, GpuEngine, GpuEvents, VisibleInstance};
@@ -37,7 +36,7 @@ pub struct SharedCrowd {
     source: Rc<Source>,
     instances: RefCell<Instances>,
     pub gpu_crowd: GpuCrowd,
-    room: posse::CrowdOptions,
+    capacity: posse::CrowdOptions,
     outputs: Outputs,
     stopwatch: Option<Stopwatch>,
     /// True if only the instances of the visible lists are posed.
@@ -60,22 +59,6 @@ impl Drop for PreparedEvents {
     }
 }
 
-impl CrowdOptions {
-    /// The room of a crowd on the GPU.
-    fn room(&self) -> posse::CrowdOptions {
-        posse::CrowdOptions {
-            visible: self.visible,
-            previous_skin: false,
-            layers: self.layers,
-            mixing: self.mixing,
-            drivers: self.drivers,
-            goals: self.goals,
-            parameters: self.parameter_count(),
-            transitions: self.transitions,
-        }
-    }
-}
-
 #[wasm_bindgen]
 impl Crowd {
     /// A crowd of instances with their layers.
@@ -89,7 +72,7 @@ impl Crowd {
         let choices = CrowdOptions::read(&crowd_options)?;
         let wanted: OutputOptions = options("outputs", &outputs)?;
         let instances = Instances::read(&library.shared.source().library, &instances, &choices)?;
-        let crowd = Self::new(gpu, library, instances, wanted.into(), choices.room()).await?;
+        let crowd = Self::new(gpu, library, instances, wanted.into(), choices.capacity).await?;
         // The kernel of events takes long to compile, which their first call should not wait for.
         if crowd.shared.source.library.clips().iter().any(|clip| !clip.events.is_empty()) {
             crowd.shared.prepare_events(EVENTS).await?;
@@ -109,8 +92,7 @@ impl Crowd {
             };
             (spread.crowd(&source.library)?, outputs)
         };
-        let room = posse::CrowdOptions::NONE;
-        Self::new(gpu, library, Instances::new(crowd, Vec::new()), outputs, room).await
+        Self::new(gpu, library, Instances::new(crowd, Vec::new()), outputs, posse::CrowdOptions::NONE).await
     }
 
     async fn new(
@@ -118,19 +100,19 @@ impl Crowd {
         library: &Library,
         instances: Instances,
         outputs: Outputs,
-        room: posse::CrowdOptions,
+        capacity: posse::CrowdOptions,
     ) -> Result<Crowd> {
         let (context, library) = (gpu.context.clone(), library.shared.clone());
         let source = library.source();
         let engine = library.engine(&context).await?;
-        let gpu_crowd = GpuCrowd::with_options_async(engine.library(), instances.crowd(), outputs, room).await?;
+        let gpu_crowd = GpuCrowd::with_options_async(engine.library(), instances.crowd(), outputs, capacity).await?;
         let shared = SharedCrowd {
             stopwatch: Stopwatch::new(&context),
             engine,
             source,
             instances: RefCell::new(instances),
             gpu_crowd,
-            room,
+            capacity,
             outputs,
             is_listed: Cell::default(),
             events: RefCell::default(),
@@ -176,12 +158,9 @@ impl Crowd {
         let chosen = indices("instance", instances, self.count())?;
         let layers = shared.instances.borrow().read_layers(&shared.source.library, &chosen, layers)?;
         let mut instances = shared.instances.borrow_mut();
-        for (&instance, layers) in chosen.iter().zip(&layers) {
-            instances.apply_parameters(instance)?;
-            let (on_gpu, library, new) = (shared.engine.library(), &shared.source.library, start.of(instance, layers));
-            made(shared.gpu_crowd.transition(on_gpu, library, instances.crowd_mut(), &new))?;
-        }
-        Ok(())
+        instances.apply_parameters(&chosen)?;
+        let (on_gpu, library, all) = (shared.engine.library(), &shared.source.library, start.of(&chosen, &layers));
+        made(shared.gpu_crowd.transitions(on_gpu, library, instances.crowd_mut(), &all), all.len())
     }
 
     /// Replaces the goals of instances.
@@ -189,10 +168,11 @@ impl Crowd {
     pub fn set_goals(&self, instances: &JsValue, goals: &JsValue) -> Result<()> {
         let shared = &self.shared;
         let chosen = indices("instance", instances, self.count())?;
-        let goals: Arc<[posse::ik::Goal]> = shared.instances.borrow().read_goals(&shared.source.library, goals)?.into();
         let mut instances = shared.instances.borrow_mut();
+        let goals = instances.read_goals(&shared.source.library, &chosen, goals)?;
         for instance in chosen {
-            made(shared.gpu_crowd.set_goals(shared.engine.library(), instance, &goals))?;
+            // All instances have the same capacity.
+            made(shared.gpu_crowd.set_goals(shared.engine.library(), instance, &goals), 1)?;
             instances.crowd_mut().set_goals(instance, goals.clone())?;
         }
         Ok(())
@@ -209,7 +189,7 @@ impl Crowd {
             return Ok(());
         }
         for instance in changed {
-            made(gpu_crowd.set_parameters(instance, instances.values_of(instance)))?;
+            made(gpu_crowd.set_parameters(instance, instances.values_of(instance)), 1)?;
         }
         Ok(())
     }
@@ -226,7 +206,7 @@ impl Crowd {
         for instance in indices("instance", instances, is_visible.len())? {
             is_visible[instance] = true;
         }
-        if !shared.room.visible {
+        if !shared.capacity.visible {
             return Err(JsError::new("the crowd has no lists of visible instances; create it with { visible: true }"));
         }
         let gpu = shared.engine.gpu();
@@ -407,7 +387,7 @@ impl SharedCrowd {
     fn replace_layers(&self, chosen: &[usize], layers: &[Vec<posse::Layer>]) -> Result<()> {
         let entries: Vec<(usize, &[posse::Layer])> =
             chosen.iter().zip(layers).map(|(&instance, layers)| (instance, layers.as_slice())).collect();
-        made(self.gpu_crowd.set_instances(self.engine.library(), &entries))?;
+        made(self.gpu_crowd.set_instances(self.engine.library(), &entries), entries.len())?;
         let mut instances = self.instances.borrow_mut();
         for (instance, layers) in entries {
             let skeleton = instances.crowd().skeleton(instance);
@@ -452,7 +432,7 @@ impl SharedCrowd {
         };
         let only = only.at(now);
         let known = self.probe.borrow().clone();
-        let probe = Probe::of(known, &self.engine, &only, outputs, self.room).await?;
+        let probe = Probe::of(known, &self.engine, &only, outputs, self.capacity).await?;
         self.probe.replace(Some(probe.clone()));
         let encoder = probe.encode(&self.engine, &only, now)?;
         Ok((probe, encoder))
@@ -490,34 +470,25 @@ impl Drop for SharedCrowd {
 }
 
 /// Names options of the package in the error of a change that the crowd refuses.
-fn made(change: std::result::Result<(), Error>) -> Result<()> {
+///
+/// `count` is the number of instances to change.
+fn made(change: std::result::Result<(), Error>, count: usize) -> Result<()> {
     let refusal = match change {
         Err(Error::Refused(refusal)) => refusal,
         other => return Ok(other?),
     };
-    let reason = match refusal {
-        Refusal::OtherInstances => "the crowd has other instances; create a new crowd".to_owned(),
-        Refusal::MoreLayers { needed, capacity, .. } => {
-            format!("{needed} layers, but the crowd has room for {capacity}; create it with {{ layers: {needed} }}")
-        }
-        Refusal::MoreMixing { .. } => {
-            "these layers mix in a way for which the crowd has no room; create it with { mixing: \"any\" }".to_owned()
-        }
-        Refusal::MoreGoals { needed, capacity, .. } => {
-            format!("{needed} goals, but the crowd has room for {capacity}; create it with {{ goals: {needed} }}")
-        }
-        Refusal::NoDrivers { .. } => {
-            "the crowd has no room for layers that follow parameters or other layers; create it with { drivers: true }"
-                .to_owned()
-        }
-        Refusal::MoreTransitions { instance, capacity } => format!(
-            "instance {instance} finds no room for a transition among {capacity}; create it with {{ transitions: {} }}",
-            capacity + 1
-        ),
-        // Layers and goals name parameters of the crowd, all of which have room.
-        _ => refusal.to_string(),
+    let option = match refusal {
+        Refusal::MoreLayers { needed, .. } => format!("layers: {needed}"),
+        Refusal::MoreMixing { .. } => "mixing: \"any\"".to_owned(),
+        Refusal::MoreGoals { needed, .. } => format!("goals: {needed}"),
+        Refusal::NoDrivers { .. } => "drivers: true".to_owned(),
+        Refusal::MoreTransitions { capacity, .. } => format!("transitions: {}", capacity + count),
+        // Layers and goals name parameters of the crowd, for all of which there is capacity.
+        _ => return Err(JsError::new(&refusal.to_string())),
     };
-    Err(JsError::new(&reason))
+    let text = refusal.to_string();
+    let reason = text.split(": set CrowdOptions").next().unwrap_or(&text);
+    Err(JsError::new(&format!("{reason}; create it with {{ {option} }}")))
 }
 
 /// The bytes of a range of numbers.

@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use posse::ik::Goal;
 use posse::parameters::Parameter;
 use posse::transitions::{NewTransition, TransitionKind};
-use posse::{Crowd, Error, Mixing, Ticks};
+use posse::{Crowd, Error, Layer, Mixing, Ticks};
 use wasm_bindgen::prelude::*;
 
 use crate::fields::{Fields, each, flag, number, text, whole};
@@ -16,17 +17,11 @@ use crate::layer::{LayerList, LayerTemplate, crowd};
 use crate::names::Scope;
 use crate::spread::SpreadOptions;
 
-/// The choices of a crowd: `CrowdOptions` of `types.d.ts`. A crowd on the CPU needs no room.
-#[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "a crowd on the CPU has room for all"))]
+/// The choices of a crowd: `CrowdOptions` of `types.d.ts`.
 pub struct CrowdOptions {
     skeleton: usize,
     parameters: Vec<String>,
-    pub layers: usize,
-    pub mixing: Mixing,
-    pub drivers: bool,
-    pub goals: usize,
-    pub transitions: usize,
-    pub visible: bool,
+    pub capacity: posse::CrowdOptions,
 }
 
 impl CrowdOptions {
@@ -48,22 +43,17 @@ impl CrowdOptions {
             let name = &parameters[at];
             return Err(JsError::new(&format!("options.parameters: the name {name:?} occurs twice")));
         }
-        Ok(Self {
-            skeleton: count("skeleton")?,
+        let capacity = posse::CrowdOptions {
             layers: count("layers")?,
             mixing,
             drivers: is_set("drivers")?,
             goals: count("goals")?,
+            parameters: found,
             transitions: count("transitions")?,
             visible: is_set("visible")?,
-            parameters,
-        })
-    }
-
-    /// The number of parameters.
-    #[cfg(feature = "gpu")]
-    pub fn parameter_count(&self) -> usize {
-        self.parameters.len()
+            previous_skin: false,
+        };
+        Ok(Self { skeleton: count("skeleton")?, parameters, capacity })
     }
 }
 
@@ -95,10 +85,13 @@ impl TransitionStart {
         Ok(Self { now, kind, half_life: fields.read("halfLife", number)? })
     }
 
-    /// The transition of an instance to layers.
-    pub fn of<'a>(&self, instance: usize, layers: &'a [posse::Layer]) -> NewTransition<'a> {
-        let new = NewTransition::new(instance, layers, self.now);
-        NewTransition { kind: self.kind, half_life: self.half_life.unwrap_or(new.half_life), ..new }
+    /// The transitions of instances to their layers.
+    pub fn of<'a>(&self, instances: &[usize], layers: &'a [Vec<Layer>]) -> Vec<NewTransition<'a>> {
+        let of_instance = |(&instance, layers): (&usize, &'a Vec<Layer>)| {
+            let new = NewTransition::new(instance, layers, self.now);
+            NewTransition { kind: self.kind, half_life: self.half_life.unwrap_or(new.half_life), ..new }
+        };
+        instances.iter().zip(layers).map(of_instance).collect()
     }
 }
 
@@ -183,13 +176,31 @@ impl Instances {
         Ok(first..first + found / count)
     }
 
-    /// Gives an instance of the crowd its present parameters, which a transition begins with.
-    pub fn apply_parameters(&mut self, instance: usize) -> Result<()> {
-        if !self.parameters.is_empty() {
+    /// Gives instances of the crowd their present parameters, which transitions begin with.
+    pub fn apply_parameters(&mut self, instances: &[usize]) -> Result<()> {
+        if self.parameters.is_empty() {
+            return Ok(());
+        }
+        for &instance in instances {
             let parameters = constants(self.values_of(instance))?;
             self.crowd_mut().set_parameters(instance, parameters)?;
         }
         Ok(())
+    }
+
+    /// Refuses layers and goals that do not fit an instance, before the crowd has them.
+    pub fn check(
+        &self,
+        library: &posse::Library,
+        instance: usize,
+        layers: &[Layer],
+        goals: &Arc<[Goal]>,
+    ) -> Result<()> {
+        let mut alone = Crowd::new();
+        let checked = alone.push(self.crowd.skeleton(instance), layers);
+        let checked = checked.and_then(|place| alone.set_goals(place, goals.clone()));
+        let checked = checked.and_then(|()| alone.check(library));
+        Ok(checked.map_err(|error| numbered(error, instance))?)
     }
 
     /// A crowd of some instances, with these values of the parameters of all instances.
@@ -221,7 +232,7 @@ impl Instances {
         library: &posse::Library,
         instances: &[usize],
         layers: &JsValue,
-    ) -> Result<Vec<Vec<posse::Layer>>> {
+    ) -> Result<Vec<Vec<Layer>>> {
         let list = LayerList::read(self.scope(library), "layers", layers, instances.len())?;
         (0..instances.len()).map(|position| list.layers(library, position)).collect()
     }
@@ -233,7 +244,7 @@ impl Instances {
         instances: &[usize],
         layer: &JsValue,
         fade: &JsValue,
-    ) -> Result<Vec<Vec<posse::Layer>>> {
+    ) -> Result<Vec<Vec<Layer>>> {
         let fields = Fields::new("fade".into(), fade, &["start", "length"])?;
         let (start, length) = (fields.required("start", number)?, fields.required("length", number)?);
         if length < 0.0 {
@@ -248,14 +259,16 @@ impl Instances {
         Ok((0..instances.len()).map(|place| faded.layers(place).to_vec()).collect())
     }
 
-    /// Reads the goals that a call gives to instances.
-    pub fn read_goals(&self, library: &posse::Library, goals: &JsValue) -> Result<Vec<Goal>> {
-        each("goals", goals, |place, value| goal(self.scope(library), place, value))
+    /// Reads the goals that a call gives to some instances, which they fit.
+    pub fn read_goals(&self, library: &posse::Library, instances: &[usize], goals: &JsValue) -> Result<Arc<[Goal]>> {
+        let goals: Arc<[Goal]> = each("goals", goals, |place, value| goal(self.scope(library), place, value))?.into();
+        instances.iter().try_for_each(|&instance| self.check(library, instance, &[], &goals))?;
+        Ok(goals)
     }
 }
 
 /// The error of an instance that stood in a crowd of its own, with its number in the crowd.
-pub fn numbered(error: Error, instance: usize) -> Error {
+fn numbered(error: Error, instance: usize) -> Error {
     match error {
         Error::Instance { reason, .. } => Error::Instance { instance, reason },
         error => error,

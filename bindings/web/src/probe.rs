@@ -16,21 +16,21 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// A probe that has these instances, with at least this room: the known one if they fit in it, or a new one.
+    /// A probe that has these instances, with at least this capacity: the known one if they fit, or a new one.
     pub async fn of(
         known: Option<Rc<Self>>,
         engine: &GpuEngine,
         crowd: &Crowd,
         outputs: Outputs,
-        room: CrowdOptions,
+        capacity: CrowdOptions,
     ) -> Result<Rc<Self>, Error> {
         if let Some(known) = known.filter(|known| known.outputs == outputs)
             && fits(known.gpu_crowd.set_layers(engine.library(), crowd))?
         {
             return Ok(known);
         }
-        let room = CrowdOptions { visible: false, ..room };
-        let gpu_crowd = GpuCrowd::with_options_async(engine.library(), crowd, outputs, room).await?;
+        let capacity = CrowdOptions { visible: false, ..capacity };
+        let gpu_crowd = GpuCrowd::with_options_async(engine.library(), crowd, outputs, capacity).await?;
         Ok(Rc::new(Self { gpu_crowd, outputs }))
     }
 
