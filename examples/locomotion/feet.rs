@@ -6,7 +6,7 @@ use posse::glam::{DQuat, DVec2, DVec3};
 
 use super::gaits::Gait;
 
-/// The height in metres of the ball of a planted foot: that of the rest pose.
+/// The height in metres of the ball of a planted foot, as in the rest pose.
 pub const GROUND: f64 = 0.02;
 /// Half the distance in metres between the tracks of the feet.
 const TRACK: f64 = 0.075;

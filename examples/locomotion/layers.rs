@@ -15,7 +15,7 @@ pub const TURN: usize = 2;
 /// The number of parameters.
 pub const PARAMETERS: usize = 3;
 
-/// The layers of characters that move, and of those that stand.
+/// The layers of characters that move, and of characters that stand.
 pub struct Layers {
     /// One per gait. The first one leads, and the others follow it, so that all set down the same foot.
     pub moving: Vec<Layer>,

@@ -37,7 +37,7 @@ pub const MOTIONS: [(&str, Motion); 4] = [
     }),
 ];
 
-/// From the speed of a walk to that of a run.
+/// From the speed of a walk to the speed of a run.
 fn speed(part: f64) -> f64 {
     let [slow, fast] = Gaits::SPEEDS;
     slow + (fast - slow) * part

@@ -35,7 +35,7 @@ impl Figure {
     /// of a triangle's side in metres.
     ///
     /// # Errors
-    /// Those of [`body`].
+    /// The errors of [`body`].
     pub fn new(skeleton: &Skeleton, side: f64) -> Result<Self, Error> {
         let body = body(skeleton, side)?;
         Ok(Self { vertices: body.vertices.iter().map(vertex).collect(), indices: body.indices })

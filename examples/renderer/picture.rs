@@ -37,7 +37,7 @@ impl Picture {
     /// Writes a PNG file.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// The errors of the file system.
     pub fn save(&self, path: &Path) -> Outcome<()> {
         let mut encoder = png::Encoder::new(BufWriter::new(File::create(path)?), self.size[0], self.size[1]);
         encoder.set_color(png::ColorType::Rgb);

@@ -81,7 +81,7 @@ impl Scene {
     /// Hundreds of instances on a road. Each blends a walk and a run with its own weights and phase; some wave.
     ///
     /// # Errors
-    /// Those of the library.
+    /// The errors of the library.
     pub fn run() -> Result<Self, Error> {
         const LANES: usize = 15;
         let mut scene = Self::empty(Camera {
@@ -103,7 +103,7 @@ impl Scene {
     /// The same scene from behind and above.
     ///
     /// # Errors
-    /// Those of the library.
+    /// The errors of the library.
     pub fn run_from_behind() -> Result<Self, Error> {
         let camera = Camera {
             eye: Vec3::new(11.9, 2.7, -22.0),
@@ -117,7 +117,7 @@ impl Scene {
     /// 24 instances, so far apart and seen from so high that no instance hides another, for a picture to check.
     ///
     /// # Errors
-    /// Those of the library.
+    /// The errors of the library.
     pub fn apart() -> Result<Self, Error> {
         let mut scene = Self::empty(Camera {
             eye: Vec3::new(0.0, 17.0, 15.0),

@@ -17,7 +17,7 @@
 //! | with inverse kinematics | 99.1 % |
 //! | without | 55.0 % |
 
-// The walk and the file are those of the example with steered characters.
+// The walk and the file come from the example with steered characters.
 #[path = "../locomotion/arguments.rs"]
 mod arguments;
 #[path = "../locomotion/clips.rs"]

@@ -194,8 +194,8 @@ impl FootLock {
         (wanted != DVec3::ZERO).then(|| reachable(ankle - hip, wanted, reach, self.stance.up, most))
     }
 
-    /// The horizontal offset that a foot should have, with its pivot at a place on the ground: that which holds it in a
-    /// contact, else the sum of the offsets of the contacts before and after.
+    /// The horizontal offset that a foot should have, with its pivot at a place on the ground: the offset that holds it
+    /// in a contact, else the sum of the offsets of the contacts before and after.
     fn wanted(&self, index: usize, pivot: DVec3, since: f64) -> DVec3 {
         let (contacts, fps) = (self.contacts.of_foot(index), self.contacts.fps());
         let duration = self.contacts.frames().saturating_sub(1) as f64 / fps;

@@ -10,10 +10,11 @@ use crate::pack::{Arrays, OutputLayout, OutputNumbers, PackedBatch, PackedCrowd}
 /// would not keep them until they are read.
 const LARGER_THAN_CACHES: usize = 6 << 20;
 
-/// A packed crowd with room for its poses. [`CpuEngine::crowd`](crate::cpu::CpuEngine::crowd) makes it, and
-/// [`CpuEngine::pose`](crate::cpu::CpuEngine::pose) fills it frame by frame. [`set_instance`](Self::set_instance),
-/// [`set_layers`](Self::set_layers), [`set_goals`](Self::set_goals) and [`transition`](Self::transition) change it in
-/// place.
+/// A packed crowd and its poses. [`CpuEngine::crowd`](crate::cpu::CpuEngine::crowd) makes it, and
+/// [`CpuEngine::pose`](crate::cpu::CpuEngine::pose) fills it frame by frame.
+/// [`CpuEngine::read`](crate::cpu::CpuEngine::read) returns the pose of one instance, [`batches`](Self::batches) the
+/// arrays of all. [`set_instance`](Self::set_instance), [`set_layers`](Self::set_layers),
+/// [`set_goals`](Self::set_goals) and [`transition`](Self::transition) change the crowd in place.
 ///
 /// # Examples
 /// ```
