@@ -8,10 +8,11 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { withPage } from "./browser.mjs";
+import { LONGEST, withPage } from "./browser.mjs";
 
 const PACKAGE = process.env.POSSE_WEB_PACKAGE ?? join(dirname(fileURLToPath(import.meta.url)), "../../bindings/web/pkg");
-const timeout = 300_000;
+/// A software renderer compiles kernels for minutes on a busy machine.
+const timeout = LONGEST;
 
 function reasonToSkip() {
   if (["posse.js", "cpu.js"].every((name) => existsSync(join(PACKAGE, name)))) return false;

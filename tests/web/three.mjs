@@ -391,6 +391,7 @@ test("the entry posse/cpu poses a crowd on WebGL 2", { skip: isMissing() || hasN
       const gltf = await read();
       // No instance is posed when the crowd is made, and in its first frame.
       poses.setVisible([]);
+      poses.pose(0.4);
       const crowd = arrange(new PosseCrowd(gltf, library, poses));
       crowd.pose(0.4);
       poses.setVisible();
