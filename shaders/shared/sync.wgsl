@@ -44,8 +44,8 @@ fn sync_shift(number: vec2<u32>, bits: u32) -> vec2<u32> {
     return vec2(number.x << bits, (number.y << bits) | (number.x >> (32u - bits)));
 }
 
-/// The position of a synchronised layer, from that of its leader. The loops are those of the layer: a jump of the leader
-/// is a jump of the layer, and the layer jumps where the map wraps.
+/// The position of a synchronised layer, from the position of its leader. The layer counts its own loops: a jump of the
+/// leader is a jump of the layer, and the layer jumps where the map wraps.
 fn sync_follow(drive: DriveRecord, lead: Mark) -> Mark {
     let lead_length = vec2(drive.lead.length_low, drive.lead.length_high);
     let length = vec2(drive.own.length_low, drive.own.length_high);

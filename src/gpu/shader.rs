@@ -19,7 +19,7 @@ use crate::model::{Crowd, EventList, Interpolator, Mixing, SkeletonId, SkinForma
 use crate::pack::record::{
     BatchRecord, ClipRecord, Frame, LayerRecord, NONE, OUTPUT_SKIN, SkeletonRecord, TimelineRecord,
 };
-use crate::pack::{Features, PackedLibrary};
+use crate::pack::{Features, PackedLibrary, PackedSkeleton};
 
 /// The WGSL of a kernel: constants, then shader files one after the other.
 #[derive(Debug, Clone)]
@@ -281,17 +281,20 @@ impl KernelText {
     }
 
     /// The kernels that crowds of the library need if they have neither goals nor transitions, each once: kernels that
-    /// pose instances of each skeleton by any mixing of up to [`Crowd::MAX_LAYERS`] layers, and kernels beside them.
+    /// pose instances of each skeleton by any mixing of up to [`Crowd::MAX_LAYERS`] layers, for any outputs and for
+    /// skin matrices alone, and the kernels beside them.
     pub fn of_library(packed: &PackedLibrary, skin_format: SkinFormat) -> Vec<Self> {
         let most = Crowd::MAX_LAYERS as u32;
         let mut kernels = Vec::new();
-        for skeleton in &packed.skeletons {
-            let format = if skeleton.record.skin_joint_count > 0 { skin_format } else { SkinFormat::Matrix };
+        for PackedSkeleton { record, .. } in &packed.skeletons {
             for (mixing, most) in [(Mixing::None, 1), (Mixing::Blend, most), (Mixing::Any, most)] {
                 for layers in 1..=most {
-                    let plan = Plan::new(mixing, &skeleton.record, layers).with_skin_format(format);
-                    kernels
-                        .extend([plan, plan.with_skins_only(&skeleton.record)].map(|plan| (Pass::Pose, plan.kernel)));
+                    // Without skin matrices among the outputs, the format has no effect.
+                    let plan = Plan::new(mixing, record, layers);
+                    let with_skins = plan.with_skin_format(skin_format);
+                    let with_skins = [with_skins, with_skins.with_skins_only(record)];
+                    let with_skins = with_skins.into_iter().filter(|_| record.skin_joint_count > 0);
+                    kernels.extend([plan].into_iter().chain(with_skins).map(|plan| (Pass::Pose, plan.kernel)));
                 }
             }
         }

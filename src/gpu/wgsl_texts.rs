@@ -12,8 +12,8 @@ use wgpu::naga;
 
 use crate::gpu::shader::{Composed, pose_constants};
 use crate::gpu::shader_files::BANDWIDTH;
-use crate::kernels::Pass;
 use crate::kernels::plan::{GoalRotations, Plan, PoseKernel, SpanCapacity, WORKGROUPS};
+use crate::kernels::{Pass, kernel_name};
 use crate::model::{Interpolator, Mixing, SkinFormat};
 use crate::pack::Features;
 use crate::pack::record::SkeletonRecord;
@@ -255,14 +255,44 @@ fn sorted_texts() -> (Vec<WgslText>, Vec<WgslText>) {
 #[test]
 fn each_kernel_comes_with_every_set_of_features() {
     let (pose, others) = sorted_texts();
-    // Kernels that differ but for skin format, features and interpolators: without mixing, three capacities in each of 6
-    // workgroups; with either mixing four, but three in the largest workgroup that holds joints; and search results in
-    // layers, without mixing and with the mixing that only blends.
+    // Kernels that differ but for skin format, features and interpolators: without mixing, three capacities in each of
+    // 6 workgroups; with either mixing four, but three in the largest workgroup that holds joints; and search results
+    // in layers, without mixing and with the mixing that only blends.
     let expected = (3 * 6 + 2 * (4 * 6 - 1) + 2 * 6) * 3 * (64 + 3 * 2) * 2;
     // The same in the four workgroups with a lane per joint, which keep no matrices, or write nothing but skins.
     let expected = expected + 2 * (3 * 4 + 2 * (4 * 4 - 1) + 2 * 4) * 3 * 2 * 2;
     assert_eq!((pose.len(), others.len()), (expected, 2 * 64 + 6));
     assert_eq!(other_texts().len(), 3);
+}
+
+#[test]
+fn kernels_of_one_name_have_one_text() {
+    let mut found: HashMap<String, PoseKernel> = HashMap::new();
+    for (displaces, goals, lanes) in [
+        (false, GoalRotations::None, true),
+        (true, GoalRotations::None, true),
+        (false, GoalRotations::None, false),
+        (true, GoalRotations::None, false),
+        (false, GoalRotations::Rigid, false),
+        (true, GoalRotations::Rigid, false),
+        (false, GoalRotations::General, false),
+        (true, GoalRotations::General, false),
+    ] {
+        for kernel in pose_kernels(displaces, goals, lanes) {
+            let rounds = (0..=8).filter(|_| kernel.joints_in_lanes).map(Some);
+            for skins_only in [None].into_iter().chain(rounds) {
+                let kernel = PoseKernel { skins_only, ..kernel };
+                let other = *found.entry(kernel.name()).or_insert(kernel);
+                assert_eq!(other, kernel, "{}", kernel.name());
+            }
+        }
+    }
+    // A feature more is another name.
+    let plan = Plan::new(Mixing::None, &SkeletonRecord::default(), 1);
+    for pass in [Pass::Play, Pass::Pose, Pass::RootMotion] {
+        let names: HashSet<_> = feature_sets().map(|features| kernel_name(features, pass, &plan.kernel)).collect();
+        assert_eq!(names.len(), 64, "{pass:?}");
+    }
 }
 
 /// A prime number, so that the sample goes through all kinds of kernels that pose.

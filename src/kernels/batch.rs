@@ -19,7 +19,7 @@ use crate::pack::{
 
 /// The limits of a device that decide how many instances a batch can have.
 ///
-/// The default limits come from WebGPU: bindings of 128 MiB, and 65,535 workgroups.
+/// The default has the limits of WebGPU: bindings of 128 MiB, and 65,535 workgroups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceLimits {
     /// The largest binding of storage in bytes. Kernels address with 32 bits, so that more than `u32::MAX` counts as
@@ -101,7 +101,7 @@ impl<'a> BatchPlan<'a> {
         }
     }
 
-    /// The passes of a frame, in order. Those before [`Pass::Pose`] write what it reads.
+    /// The passes of a frame, in order. The passes before [`Pass::Pose`] write what it reads.
     pub fn passes(&self) -> impl Iterator<Item = Pass> {
         Pass::ALL.into_iter().filter(|&pass| self.has(pass))
     }
@@ -135,7 +135,7 @@ impl<'a> BatchPlan<'a> {
         let per_instance = |bytes: usize| Formula::new(bytes, &[Count::Instances]);
         let matrix = 4 * NUMBERS;
         match buffer {
-            // The buffers of the library and of an event list do not depend on the batch.
+            // The library and its size do not depend on the batch.
             Buffer::Words | Buffer::Values => Formula::default(),
             Buffer::Events => Formula::new(size_of::<EventCount>(), &[]),
             Buffer::Frame => Formula::new(size_of::<Frame>(), &[]),

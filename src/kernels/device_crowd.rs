@@ -58,7 +58,7 @@ pub struct DeviceBatch {
     pub layout: OutputLayout,
     /// The dispatches of a frame, in order.
     pub dispatches: Vec<DeviceDispatch>,
-    /// The buffers that the dispatches use, in the order of [`Buffer`], without the library's. A dispatch that
+    /// The buffers that the dispatches use, in the order of [`Buffer`], without the library. A dispatch that
     /// binds a buffer which is not here does not use it: bind any other one with the same access.
     pub buffers: Vec<DeviceBuffer>,
     /// The counts that the sizes follow from.
@@ -73,7 +73,7 @@ pub struct DeviceBatch {
 pub struct DeviceDispatch {
     /// The pass, which has the entry point and the bindings.
     pub pass: Pass,
-    /// The name of the kernel and of its file.
+    /// The name of the kernel, and of its file.
     pub kernel: String,
     /// The workgroups in x and y; 1 in z.
     pub groups: [u32; 2],
@@ -110,6 +110,8 @@ impl DeviceCrowd {
         options: CrowdOptions,
         limits: DeviceLimits,
     ) -> Result<Self, Error> {
+        // Kernels for instances of a visible list can do more than these crowds need.
+        let options = CrowdOptions { visible: false, previous_skin: false, ..options };
         let packed = PackedCrowd::with_capacity(library, crowd, options.capacity())?;
         library.check_outputs(crowd, outputs)?;
         check_library(library, limits)?;
@@ -138,8 +140,9 @@ pub fn frame_bytes(step: impl Into<Step>) -> [u8; 32] {
     bytemuck::cast(Frame::new(step.into()))
 }
 
-/// The kernels of a packed library have the names of their passes. A kernel that depends on the features of the library
-/// has them behind its name, so that a kernel of another library is not taken for it.
+/// The name of a kernel of a packed library. A kernel that depends on the features of the library has them behind the
+/// name, so that a kernel of another library is not taken for it; custom interpolators, which no file has, do not
+/// change it.
 pub(crate) fn kernel_name(features: Features, pass: Pass, pose: &PoseKernel) -> String {
     let features = features.bits();
     match pass {
@@ -152,8 +155,8 @@ pub(crate) fn kernel_name(features: Features, pass: Pass, pose: &PoseKernel) -> 
 /// Checks that the buffers of a library fit a binding.
 fn check_library(library: &PackedLibrary, limits: DeviceLimits) -> Result<(), Error> {
     let allowed = limits.max_binding_bytes;
-    for (what, bytes) in [("words", library.words()), ("values", library.values())] {
-        let needed = bytes.len() as u64;
+    for (what, bytes) in [("words", library.words().len() + WORDS_PADDING), ("values", library.values().len())] {
+        let needed = bytes as u64;
         if needed > allowed {
             let what = format!("{what} of a packed library, in bytes (split or compress the library)");
             return Err(Error::Limit { what, needed, allowed });

@@ -1,5 +1,5 @@
-//! The kernels of the GPU engine, apart from a device: which passes a frame has, which buffers they bind, how large
-//! the buffers are and what they hold.
+//! The kernels of the GPU engine, apart from a device: which passes a frame has, which buffers they bind, how large the
+//! buffers are and what they hold.
 //!
 //! The wgpu engine creates its buffers by what is here, and so does a program with a device of its own (Vulkan, Metal,
 //! Direct3D 12, WebGPU), by [`DeviceCrowd`], by the C interface, or by the manifest that `posse kernels` writes beside

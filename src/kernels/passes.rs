@@ -212,7 +212,7 @@ pub enum Pass {
     Events,
 }
 
-/// The invocations per workgroup of all kernels but the kernels of the pass [`Pose`](Pass::Pose).
+/// The invocations per workgroup of all kernels, except in the pass [`Pose`](Pass::Pose).
 pub(crate) const SIDE_WORKGROUP_SIZE: u32 = 64;
 
 impl Pass {

@@ -22,9 +22,9 @@
 //! * Not every zero pose is a pose: in some, each joint only shows its own axes, and the hips lie while the legs stand.
 //!   The clips tell how the axes of a joint lie in the part of the body to which it belongs: hips, chest, neck, head,
 //!   shoulders and feet, see [`SourceMotion::axes_in_part`]. If their mean differs from the rest pose of the target by
-//! more than a posture (50 degrees, or 60), the reference pose does not count: hips, chest, neck and head are rotated
-//! by the rotation of right angles that comes nearest, or else by the whole difference, shoulders and feet about
-//! themselves.
+//!   more than a posture (50 degrees, or 60), the reference pose does not count: hips, chest, neck and head are rotated
+//!   by the rotation of right angles that comes nearest, or else by the whole difference, shoulders and feet about
+//!   themselves.
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_2};
 

@@ -171,7 +171,7 @@ impl Library {
     ///   If the rest pose or the bind pose is symmetric, the place of each joint is the mirrored place of its partner.
     /// * Keys are transformed: key times, easings and interpolation stay. Only Euler angles, splines of rotations with
     ///   a key of zeros, and single numbers of a translation whose axes differ from the axes of the partner are
-    /// sampled, with the bounds of [`RetargetOptions`]; likewise joints between which one without a partner moves.
+    ///   sampled, with the bounds of [`RetargetOptions`]; likewise joints between which one without a partner moves.
     /// * Scales go to the partner. They are dropped if they are not uniform and the axes of the two joints differ by
     ///   more than their order and signs.
     /// * Morph weights go to the partner, with left and right exchanged in the names of morph targets

@@ -85,7 +85,7 @@ impl Library {
     /// * Morph weights go to the partner of their joint, by the names of morph targets
     ///   ([`Joint::morph_names`](crate::Joint::morph_names)) where both joints have them, else in their order if the
     ///   numbers are equal. A joint without such a partner takes the weights of the joint with the most names in
-    /// common.
+    ///   common.
     /// * The weights of the expressions of a VRM animation become morph weights of a VRM model
     ///   ([`Skeleton::expressions`]), by the rules of VRM 1.0: within 1e-4 of a weight where they do not follow key by
     ///   key from one expression.

@@ -1,13 +1,15 @@
 //! Crowds packed for a device of the caller: the kernels and buffers that `posse::kernels` describes, dispatched by a
 //! program that has nothing else, give the numbers of the engine to the bit.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use posse::gpu::{GpuContext, GpuCrowd, KernelText};
-use posse::kernels::{Access, Binding, Buffer, DeviceBatch, DeviceCrowd, DeviceLimits, WORDS_PADDING, frame_bytes};
+use posse::gpu::{GpuContext, GpuCrowd, GpuEngine, KernelText};
+use posse::kernels::{
+    Access, Binding, Buffer, DeviceBatch, DeviceCrowd, DeviceLimits, Pass, WORDS_PADDING, frame_bytes,
+};
 use posse::low_level::device::{largest_binding, read_buffers};
 use posse::packed::PackedLibrary;
-use posse::{CrowdOptions, Outputs, Step};
+use posse::{Crowd, CrowdOptions, Error, Mixing, Outputs, SkinFormat, Step, Ticks, demo};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 
@@ -103,6 +105,62 @@ fn play(
     wanted.iter().zip(read).map(|((buffer, _), bytes)| (*buffer, bytemuck::pod_collect_to_vec(&bytes))).collect()
 }
 
+/// Asserts that a crowd packed for these limits has the numbers of the engine in each instance, and returns it.
+#[track_caller]
+fn assert_same(
+    engine: &GpuEngine,
+    packed: &PackedLibrary,
+    (crowd, step): (&Crowd, Step),
+    (outputs, options): (Outputs, CrowdOptions),
+    limits: DeviceLimits,
+) -> DeviceCrowd {
+    let gpu = engine.gpu();
+    let on_gpu = GpuCrowd::with_options(engine.library(), crowd, outputs, options).unwrap();
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    on_gpu.encode(&mut encoder, step);
+    gpu.queue.submit([encoder.finish()]);
+    let mut expected = HashMap::new();
+    for batch in on_gpu.batches() {
+        let read = engine.read(batch, 0..batch.instances().len()).unwrap();
+        let outputs = [
+            (Buffer::Local, read.local, batch.layout().local),
+            (Buffer::Model, read.model, batch.layout().model),
+            (Buffer::Skin, read.skin, batch.layout().skin),
+            (Buffer::Numbers, read.values, batch.layout().values),
+            (Buffer::RootMotion, read.root_motion, batch.layout().root_motion),
+        ];
+        for (buffer, numbers, count) in outputs.into_iter().filter(|&(_, _, count)| count > 0) {
+            for (&instance, numbers) in batch.instances().iter().zip(numbers.chunks(count)) {
+                let bits: Vec<u32> = numbers.iter().map(|number| number.to_bits()).collect();
+                expected.insert((instance, buffer), bits);
+            }
+        }
+    }
+    let packed_crowd = DeviceCrowd::new(packed, crowd, outputs, options, limits).unwrap();
+    let texts = KernelText::of_crowd(packed, &packed_crowd);
+    let mut compared = 0;
+    for batch in &packed_crowd.batches {
+        assert_eq!(batch.layout, *on_gpu.find(batch.instances[0]).0.layout());
+        let found = play(gpu, packed, batch, &texts, step);
+        for (slot, &instance) in batch.instances.iter().enumerate() {
+            for (&(_, buffer), bits) in expected.iter().filter(|((of, _), _)| *of == instance) {
+                let own = &found[&buffer][slot * bits.len()..][..bits.len()];
+                assert!(own == bits, "instance {instance}, {}", buffer.name());
+                compared += 1;
+            }
+        }
+    }
+    assert_eq!(compared, expected.len());
+    packed_crowd
+}
+
+fn limits(gpu: &GpuContext) -> DeviceLimits {
+    DeviceLimits {
+        max_binding_bytes: largest_binding(&gpu.device),
+        max_groups_per_row: gpu.device.limits().max_compute_workgroups_per_dimension,
+    }
+}
+
 #[test]
 fn kernels_dispatched_by_their_description_give_the_numbers_of_the_engine() {
     let mut runner = TestRunner::new(cases(6, 531));
@@ -112,39 +170,91 @@ fn kernels_dispatched_by_their_description_give_the_numbers_of_the_engine() {
         let scene = spec.with_goals(spec.moving_scene());
         let packed = PackedLibrary::new(&scene.library).unwrap();
         let engine = gpu_engine_for(packed.clone()).unwrap();
-        let gpu = engine.gpu();
-        let limits = gpu.device.limits();
-        let limits = DeviceLimits {
-            max_binding_bytes: largest_binding(&gpu.device),
-            max_groups_per_row: limits.max_compute_workgroups_per_dimension,
-        };
-        let on_gpu = GpuCrowd::new(engine.library(), &scene.crowd, Outputs::ALL).unwrap();
-        let mut encoder = gpu.device.create_command_encoder(&Default::default());
-        on_gpu.encode(&mut encoder, scene.step);
-        gpu.queue.submit([encoder.finish()]);
-        let crowd = DeviceCrowd::new(&packed, &scene.crowd, Outputs::ALL, CrowdOptions::NONE, limits).unwrap();
-        let texts = KernelText::of_crowd(&packed, &crowd);
-        assert_eq!(crowd.batches.len(), on_gpu.batches().len());
-        for (batch, expected) in crowd.batches.iter().zip(on_gpu.batches()) {
-            assert_eq!(batch.instances, expected.instances());
-            assert_eq!(batch.layout, *expected.layout());
-            let found = play(gpu, &packed, batch, &texts, scene.step);
-            let read = engine.read(expected, 0..batch.instances.len()).unwrap();
-            for (buffer, numbers) in [
-                (Buffer::Local, &read.local),
-                (Buffer::Model, &read.model),
-                (Buffer::Skin, &read.skin),
-                (Buffer::Numbers, &read.values),
-                (Buffer::RootMotion, &read.root_motion),
-            ] {
-                let own = found.get(&buffer).map_or(&[][..], Vec::as_slice);
-                let bits: Vec<u32> = numbers.iter().map(|number| number.to_bits()).collect();
-                assert!(own == bits, "{}: {spec:#?}", buffer.name());
-            }
-            passes.extend(batch.dispatches.iter().map(|dispatch| dispatch.pass.entry_point()));
-        }
+        println!("{spec:#?}");
+        let posed = (&scene.crowd, scene.step);
+        let wanted = (Outputs::ALL, CrowdOptions::NONE);
+        let crowd = assert_same(&engine, &packed, posed, wanted, limits(engine.gpu()));
+        let dispatches = crowd.batches.iter().flat_map(|batch| &batch.dispatches);
+        passes.extend(dispatches.map(|dispatch| dispatch.pass.entry_point()));
     }
     for pass in ["drive_layers", "play_layers", "resolve_goals", "pose", "root_motion"] {
         assert!(passes.contains(&pass), "no scene has {pass}");
     }
+}
+
+#[test]
+fn skins_alone_are_posed_in_rows_of_workgroups_and_in_several_batches() {
+    let library = demo::library().unwrap();
+    let packed = PackedLibrary::new(&library).unwrap();
+    let engine = gpu_engine_for(packed.clone()).unwrap();
+    let crowd = demo::crowd(&library, 7).unwrap();
+    let rows = DeviceLimits { max_groups_per_row: 2, ..limits(engine.gpu()) };
+    for (mixing, layers) in [(Mixing::None, 1), (Mixing::Blend, 2)] {
+        let options = CrowdOptions { mixing, layers, ..CrowdOptions::NONE };
+        let step = Ticks::from_seconds(3.3).into();
+        let found = assert_same(&engine, &packed, (&crowd, step), (Outputs::SKIN, options), rows);
+        // An instance takes a workgroup: four of them are two rows, and so are three, with one workgroup too many.
+        let instances: Vec<_> = found.batches.iter().map(|batch| batch.instances.len()).collect();
+        assert_eq!(instances, [4, 3]);
+        for dispatch in found.batches.iter().flat_map(|batch| &batch.dispatches) {
+            if dispatch.pass == Pass::Pose {
+                assert_eq!((dispatch.groups, dispatch.kernel.contains("_skins_")), ([2, 2], true), "{dispatch:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_kernels_of_a_library_are_enough_for_crowds_without_goals_and_transitions() {
+    let mut runner = TestRunner::new(cases(3, 532));
+    for _ in 0..3 {
+        let scene = scenes(80, 4).new_tree(&mut runner).unwrap().current().moving_scene();
+        let packed = PackedLibrary::new(&scene.library).unwrap();
+        for format in [SkinFormat::Matrix, SkinFormat::HalfMatrix] {
+            let texts = KernelText::of_library(&packed, format);
+            let names: HashSet<&str> = texts.iter().map(|text| text.name.as_str()).collect();
+            assert_eq!(names.len(), texts.len(), "a kernel is there once");
+            for outputs in [Outputs::ALL, Outputs::SKIN, Outputs { model: true, ..Outputs::NONE }] {
+                for layers in [0, 5] {
+                    let options = CrowdOptions { layers, ..CrowdOptions::NONE };
+                    let outputs = outputs.with_skin_format(format);
+                    let crowd = DeviceCrowd::new(&packed, &scene.crowd, outputs, options, DeviceLimits::default());
+                    for dispatch in crowd.unwrap().batches.iter().flat_map(|batch| &batch.dispatches) {
+                        let kernel = dispatch.kernel.as_str();
+                        assert!(
+                            names.contains(kernel) || kernel.contains("_transitions"),
+                            "{kernel} is not in {names:#?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_words_of_a_library_fit_a_binding_with_their_padding() {
+    let library = demo::library().unwrap();
+    let packed = PackedLibrary::new(&library).unwrap();
+    let crowd = demo::crowd(&library, 1).unwrap();
+    let limits = DeviceLimits { max_binding_bytes: packed.words().len() as u64 + 15, ..DeviceLimits::default() };
+    match DeviceCrowd::new(&packed, &crowd, Outputs::SKIN, CrowdOptions::NONE, limits) {
+        Err(Error::Limit { needed, allowed, .. }) => {
+            assert_eq!((needed, allowed), (allowed + 1, limits.max_binding_bytes))
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn visible_lists_and_previous_skins_have_no_effect() {
+    let library = demo::library().unwrap();
+    let packed = PackedLibrary::new(&library).unwrap();
+    let crowd = demo::crowd(&library, 3).unwrap();
+    let dispatches = |options| {
+        let crowd = DeviceCrowd::new(&packed, &crowd, Outputs::SKIN, options, DeviceLimits::default()).unwrap();
+        format!("{:?}", crowd.batches[0].dispatches)
+    };
+    let options = CrowdOptions { visible: true, previous_skin: true, ..CrowdOptions::NONE };
+    assert_eq!(dispatches(options), dispatches(CrowdOptions::NONE));
 }

@@ -1,8 +1,8 @@
 //! The manifest `kernels.json`, in terms of docs/kernels.md.
 //!
 //! Nothing is described here for a second time: naga reads the bindings in the WGSL, the buffers behind them come from
-//! the table by which the wgpu engine binds, the records are the source of the WGSL, and the formulas belong to the
-//! engine.
+//! the table that the wgpu engine binds by, the WGSL is generated from the same records, and the engine computes by the
+//! same formulas.
 
 use std::collections::BTreeMap;
 
@@ -65,7 +65,7 @@ impl Manifest {
         for (at, binding) in read.iter().enumerate() {
             let known = table.get(at).filter(|known| known.name == binding.name);
             let Some(known) = known.filter(|known| known.access.name() == binding.access) else {
-                let message = format!("binding {at} is {binding:?}, which is not that of its pass");
+                let message = format!("binding {at} is {binding:?}, which its pass does not have there");
                 return Err(Error::Shader { file: text.name.clone(), line: 0, message });
             };
             self.add_record(&binding.type_name);
@@ -82,8 +82,9 @@ impl Manifest {
             .iter()
             .map(|(language, file, translated)| {
                 let mut described = json!({ "file": file, "entry_point": translated.entry_point });
-                if !translated.sizes.is_empty() {
-                    described["sizes"] = json!({ "buffer": MSL_SIZES, "bindings": translated.sizes });
+                if let Some(metal) = &translated.metal {
+                    described["sizes"] = json!({ "buffer": MSL_SIZES, "bindings": metal.bindings });
+                    described["threadgroup_bytes"] = json!(metal.threadgroup);
                 }
                 (language.name().to_owned(), described)
             })

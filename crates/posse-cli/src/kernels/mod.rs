@@ -24,10 +24,11 @@ Examples:
   posse kernels hero.glb --emit spirv -o kernels
   posse kernels --crowd crowd.json --emit wgsl,msl --skin-format half -o kernels
 
-DIR gets kernels.json, a file per kernel and language, and the bytes of the buffers: of the library words.bin and values.bin, of
-each batch of the crowd what its kernels read. The crowd comes from the crowd file, or has one instance per clip of FILE, as a loop.
-Each kernel that a crowd of FILE without goals and transitions may need is there; kernels with goals or transitions are there if
-the crowd has or may have them. docs/kernels.md describes how a program dispatches them.";
+DIR gets kernels.json, a file per kernel and language, and the bytes of the buffers: of the library words.bin and
+values.bin, of each batch of the crowd what its kernels read. The crowd is the crowd of the crowd file, or one instance
+per clip of FILE, as a loop. Each kernel that a crowd of FILE without goals and transitions may need is there; kernels
+with goals or transitions are there if the crowd has or may have them. docs/kernels.md describes how a program
+dispatches them.";
 
 /// The arguments of `posse kernels`.
 #[derive(Debug, clap::Args)]

@@ -71,9 +71,16 @@ pub struct Translated {
     pub bytes: Vec<u8>,
     /// The name of the entry point.
     pub entry_point: String,
-    /// The numbers of the bindings whose sizes Metal needs in a buffer of its own, in the order of the sizes. Empty for
-    /// other languages.
-    pub sizes: Vec<u32>,
+    /// What Metal needs of the caller beside the buffers; `None` for other languages.
+    pub metal: Option<MetalSizes>,
+}
+
+/// The sizes that a program sets for a kernel in Metal.
+pub struct MetalSizes {
+    /// The numbers of the bindings whose sizes are in the buffer of sizes, in order.
+    pub bindings: Vec<u32>,
+    /// The bytes of each array in workgroup memory, for `setThreadgroupMemoryLength` at indices from 0.
+    pub threadgroup: Vec<u32>,
 }
 
 impl<'a> ParsedKernel<'a> {
@@ -96,6 +103,17 @@ impl<'a> ParsedKernel<'a> {
         let globals = self.module.global_variables.iter().map(|(_, global)| global);
         let shared = globals.filter(|global| global.space == naga::AddressSpace::WorkGroup);
         shared.map(|global| self.module.types[global.ty].inner.size(self.module.to_ctx())).sum()
+    }
+
+    /// The bytes of each array in workgroup memory that the kernel uses, in the order of its arguments in Metal, which
+    /// wants multiples of 16.
+    fn threadgroup_bytes(&self) -> Vec<u32> {
+        let used = self.info.get_entry_point(0);
+        let globals = self.module.global_variables.iter();
+        let shared =
+            globals.filter(|(at, global)| global.space == naga::AddressSpace::WorkGroup && !used[*at].is_empty());
+        let bytes = shared.map(|(_, global)| self.module.types[global.ty].inner.size(self.module.to_ctx()));
+        bytes.map(|bytes| bytes.next_multiple_of(16)).collect()
     }
 
     /// The bindings, in order.
@@ -151,7 +169,7 @@ impl<'a> ParsedKernel<'a> {
 
     /// A translation whose entry point has kept its name.
     fn unnamed(&self, bytes: Vec<u8>) -> Translated {
-        Translated { bytes, entry_point: self.text.pass.entry_point().to_owned(), sizes: Vec::new() }
+        Translated { bytes, entry_point: self.text.pass.entry_point().to_owned(), metal: None }
     }
 
     /// The name that a writer has given to the only entry point.
@@ -196,11 +214,11 @@ impl<'a> ParsedKernel<'a> {
         let written = hlsl::Writer::new(&mut text, &options, &pipeline).write(&self.module, &self.info, None);
         let written = written.map_err(|error| failed(self.text, &error.to_string()))?;
         let entry_point = self.entry_point(written.entry_point_names)?;
-        Ok(Translated { bytes: text.into_bytes(), entry_point, sizes: Vec::new() })
+        Ok(Translated { bytes: text.into_bytes(), entry_point, metal: None })
     }
 
-    /// Arguments `[[buffer(N)]]` with the numbers of the bindings, and one with the sizes of the buffers. An index beyond a
-    /// buffer reads or writes its last element.
+    /// Arguments `[[buffer(N)]]` with the numbers of the bindings, one with the sizes of the buffers, and one per array
+    /// in workgroup memory. An index beyond a buffer reads or writes its last element.
     fn to_msl(&self) -> Result<Translated, Error> {
         let mut resources = msl::EntryPointResources { sizes_buffer: Some(MSL_SIZES), ..Default::default() };
         let mut sizes = Vec::new();
@@ -225,7 +243,8 @@ impl<'a> ParsedKernel<'a> {
         let written = msl::write_string(&self.module, &self.info, &options, &msl::PipelineOptions::default());
         let (text, written) = written.map_err(|error| failed(self.text, &error.to_string()))?;
         let entry_point = self.entry_point(written.entry_point_names)?;
-        Ok(Translated { bytes: text.into_bytes(), entry_point, sizes })
+        let metal = Some(MetalSizes { bindings: sizes, threadgroup: self.threadgroup_bytes() });
+        Ok(Translated { bytes: text.into_bytes(), entry_point, metal })
     }
 }
 

@@ -5,7 +5,7 @@
 //! * **phc** has the names of the motions of PHC, as `scripts/data_process/convert_amass_data.py` of
 //!   <https://github.com/ZhengyiLuo/PHC> makes them of AMASS: of the 24 joints of SMPL, in their order in `pose_aa`,
 //!   and in the order of the humanoid of MuJoCo in the quaternions. The bodies of that humanoid are upright if they are
-//! not rotated: their axes are the axes of the world, with +X ahead and +Z up.
+//!   not rotated: their axes are the axes of the world, with +X ahead and +Z up.
 //!
 //! `J` has the rest positions, so that both files can be read back without a model file.
 
