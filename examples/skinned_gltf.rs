@@ -7,7 +7,7 @@ use std::error::Error;
 use std::fs::File;
 use std::io::BufWriter;
 
-use glam::{Affine3A, Mat4, Vec3};
+use glam::{Affine3A, DVec3, Mat4, Vec3};
 use posse::gpu::{AdapterKind, GpuBatch};
 use posse::prelude::*;
 use posse::{ClipId, SkinId, import};
@@ -80,8 +80,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for instance in 0..COUNT {
         crowd.push(skeleton, &[clip.looping().phase(0.618 * instance as f64)])?;
     }
-    let height = height(&library, &crowd)?;
-    let placements: Vec<Affine3A> = sunflower(COUNT, height).collect();
+    let placements: Vec<Affine3A> = sunflower(COUNT, extent(&library, &crowd)?).collect();
     let points: Vec<Vec3> = placements.iter().map(|place| Vec3::from(place.translation)).collect();
     let camera = Camera { elevation: 0.4, ..Camera::default() }.fitted(&points, SIZE[0] as f32 / SIZE[1] as f32, 0.05);
 
@@ -118,12 +117,12 @@ fn load(file: Option<String>) -> Result<(Library, ClipId, Figure), Box<dyn Error
     Ok((library, clip, figure))
 }
 
-/// The height of the joints of the first character, for the distances between characters.
-fn height(library: &Library, crowd: &Crowd) -> Result<f32, posse::Error> {
-    let model = Outputs { model: true, ..Outputs::NONE };
-    let poses = Reference::new(library).evaluate(crowd, Ticks(0), model)?;
-    let heights = || poses.instances[0].model.iter().map(|joint| joint.translation.y);
-    Ok((heights().fold(f64::MIN, f64::max) - heights().fold(f64::MAX, f64::min)) as f32)
+/// The largest extent of the joints of the first character, for the distances between characters.
+fn extent(library: &Library, crowd: &Crowd) -> Result<f32, posse::Error> {
+    let pose = CpuEngine::new(library)?.query(crowd, 0, Ticks(0), Outputs { model: true, ..Outputs::NONE })?;
+    let joints = || pose.model.iter().map(|joint| joint.translation);
+    let size = joints().fold(DVec3::NEG_INFINITY, DVec3::max) - joints().fold(DVec3::INFINITY, DVec3::min);
+    Ok(size.max_element() as f32)
 }
 
 /// The pipeline, and the draws of all meshes.
