@@ -147,6 +147,25 @@ def test_what_cannot_be_given_is_an_error(motion: posse.PackedMotion, tmp_path: 
         posse.MotionLibrary(posse.PackedMotion(folder))
 
 
+def test_motions_and_times_that_are_none_are_errors(motion: posse.PackedMotion) -> None:
+    for device in (None, "cpu"):
+        taken: Callable[[Any], Any] = np.asarray
+        if device is not None:
+            taken = pytest.importorskip("torch", reason="SKIPPED: PyTorch is not installed").tensor
+        motions = posse.MotionLibrary(motion, device=device)
+        ids, times = taken([0, 1]), taken([0.0, 0.25])
+        for wrong in (2, -1):
+            message = f"motion_ids has {wrong}; there are 2 motions"
+            for call in (motions.get_motion_length, motions.sample_time, lambda ids: motions.get_motion_state(ids, times)):
+                with pytest.raises(posse.Error, match=message):
+                    call(taken([1, wrong]))
+        for time in (float("nan"), float("inf")):
+            with pytest.raises(posse.Error, match=f"motion_times has {time}; expected finite numbers"):
+                motions.get_motion_state(ids, taken([0.25, time]))
+        # One motion, without an axis, and times outside of it, which are clamped.
+        assert motions.get_motion_state(taken(1), taken(-3.0))["rg_pos"].tolist() == [[0, 1, 0], [1, 1, 0]]
+
+
 def test_libraries_are_evaluated_themselves(takes: list[Path]) -> None:
     library = posse.Library(takes)
     motions = posse.MotionLibrary(library, clips=[2, library[0]], up="z", scale=0.01)

@@ -144,6 +144,29 @@ def test_the_space_is_that_of_the_bake(motion: posse.PackedMotion) -> None:
         motion.sample(0, 0, quaternions="continuous")
 
 
+def test_the_up_axis_of_smpl_is_unknown(tmp_path: Path) -> None:
+    motion = posse.PackedMotion(packed_files.write(tmp_path / "smpl", up_axis="unknown"))
+    assert motion.up_axis == "unknown" and motion.states(0, 0).pos.shape == (2, 3)
+    for up in ("y", "z"):
+        with pytest.raises(posse.Error, match=f"up='{up}', but .* was baked with 'unknown'; leave up out"):
+            motion.states(0, 0, up=up)  # type: ignore[arg-type, unused-ignore]
+
+
+def test_clips_are_found_after_the_index_is_replaced(folder: Path, motion: posse.PackedMotion) -> None:
+    b = pickle.loads(pickle.dumps(motion.clips[1]))
+    os.replace(packed_files.write(folder.parent / "other", [packed_files.line("z", 0, 8, 2.0)]) / "index.jsonl", folder / "index.jsonl")
+    assert motion.clip(b).name == b.name == "b" and motion[0].file == "a.bvh"
+    with pytest.raises(posse.Error, match="has changed since the motion was pickled"):
+        pickle.loads(pickle.dumps(motion))
+
+
+def test_a_motion_that_is_pickled_is_not_parsed_again(motion: posse.PackedMotion, monkeypatch: pytest.MonkeyPatch) -> None:
+    pickled = pickle.dumps(motion)
+    monkeypatch.setattr("posse_animation._clip_list.read", lambda folder: pytest.fail("the index is parsed"))
+    again = pickle.loads(pickled)
+    assert [clip.name for clip in again] == ["a", "b"] and again["b"].facts == motion["b"].facts
+
+
 def test_what_is_not_there_is_an_error(motion: posse.PackedMotion, tmp_path: Path) -> None:
     with pytest.raises(posse.Error, match="has no array 'local_pos', but pos, quat, .*; bake it with --arrays pos,.*,local_pos"):
         motion.states(0, 0, arrays=["local_pos"])
@@ -169,6 +192,11 @@ def test_a_rig_is_chosen(folder: Path) -> None:
     for rig in (packed_files.RIG, packed_files.RIG.partition(".")[0], "rig-hip-2", "hip-2"):
         assert len(posse.PackedMotion(folder, rig)) == 2
     assert len(posse.PackedMotion(folder / packed_files.RIG)) == 2
+    few = [packed_files.line(f"d{rig}", 0, 8, 2.0, rig=f"rig-few-{rig}-0123456789abcdef.safetensors") for rig in range(9)]
+    packed_files.write(folder, [*few, *packed_files.LINES])
+    with pytest.raises(posse.Error, match=r"several rigs: rig-hip-2-\w+.safetensors \(2 clips\), rig-few-0-.* and 2 more; choose one"):
+        posse.PackedMotion(folder)
+    packed_files.write(folder, lines)
     with pytest.raises(posse.Error, match="no rig 'knee'"):
         posse.PackedMotion(folder, "knee")
     with pytest.raises(FileNotFoundError):

@@ -145,6 +145,27 @@ fn a_bake_writes_a_motion_that_is_read_back() {
 }
 
 #[test]
+fn the_up_axis_of_a_motion_is_stated_where_it_is_known() {
+    let folder = Folder::new();
+    for (options, expected) in
+        [("", "unknown"), (" --up z", "z"), (" --rig demo --retarget", "y"), (" --rig demo --retarget --up z", "z")]
+    {
+        folder.passed(&format!("bake clips -o out --format packed{options}"));
+        let rigs = fs::read_dir(folder.0.path().join("out")).unwrap().map(|entry| entry.unwrap().path());
+        let rigs: Vec<_> = rigs.filter(|path| path.extension().is_some_and(|name| name == "safetensors")).collect();
+        let bytes = fs::read(&rigs[0]).unwrap();
+        let length = usize::try_from(u64::from_le_bytes(*bytes.first_chunk().unwrap())).unwrap();
+        let header: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
+        assert_eq!((rigs.len(), &header["__metadata__"]["up_axis"]), (1, &Value::from(expected)), "{options}");
+        fs::remove_dir_all(folder.0.path().join("out")).unwrap();
+    }
+    // Readers of USD take Y for a file without the axis.
+    folder.passed("bake clips -o out --format usda");
+    let text = fs::read_to_string(folder.0.path().join("out/walk.usda")).unwrap();
+    assert!(text.contains("upAxis = \"Y\""), "{}", text.lines().take(9).collect::<String>());
+}
+
+#[test]
 fn other_files_are_refused() {
     let folder = Folder::new();
     folder.write("other/arrays.npz", &npz(&[("pos", doubles(&[1, 3], &[0.0; 3]))]));

@@ -24,10 +24,11 @@ otherwise. All results are float32 arrays in C order.
 """
 
 from ._clip import Clip
+from ._clip_list import PackedClip
 from ._crowd import Crowd
 from ._library import FileWarning, Library
 from ._motion_library import MotionLibrary
-from ._packed import PackedClip, PackedMotion
+from ._packed import PackedMotion
 from ._poses import Poses
 from ._posse import Error, __version__
 from ._request import ArrayName

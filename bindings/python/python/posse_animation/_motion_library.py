@@ -123,7 +123,7 @@ class MotionLibrary:
 
     def get_motion_length(self, motion_ids: Optional[Numbers] = None) -> Numbers:
         """The seconds of motions, by default of all; float32."""
-        return self._lengths if motion_ids is None else self._lengths[self._taken(motion_ids)]
+        return self._lengths if motion_ids is None else self._lengths[self._checked(motion_ids)[0]]
 
     def sample_motions(self, n: int) -> Numbers:
         """(n) Random motions; int64."""
@@ -134,7 +134,7 @@ class MotionLibrary:
         """A random time of each motion in seconds, float32: from 0 to its end, or to `truncate_time` seconds before its end."""
         if truncate_time is not None and not truncate_time >= 0:
             raise ValueError(f"truncate_time={truncate_time}; expected seconds of 0 and more")
-        length = self._lengths[self._taken(motion_ids)]
+        length = self._lengths[self._checked(motion_ids)[0]]
         phase = self._given(np.asarray(self._random.random(tuple(length.shape), np.float32)))
         return phase * (length if truncate_time is None else (length - truncate_time).clip(0))
 
@@ -153,8 +153,11 @@ class MotionLibrary:
         * `key_pos` (N, K, 3): positions of the key bodies, if there are any.
 
         `offset` (N, 3) is added to positions. Velocities are central differences over a frame to both sides.
+
+        Raises `Error` for ids that are no motion, also for those below 0, and for times that are not finite: on a GPU, the check
+        waits for the device once per call.
         """
-        found = self._evaluate(self._taken(motion_ids), self._taken(motion_times))
+        found = self._evaluate(*self._checked(motion_ids, motion_times))
         pos, quat, linvel, angvel = (found[name] for name in ARRAYS)
         if offset is not None:
             pos = pos + self._taken(offset)[..., None, :]
@@ -195,6 +198,19 @@ class MotionLibrary:
     def _taken(self, numbers: Numbers) -> Numbers:
         """An argument: without a device, also a list."""
         return np.asarray(numbers) if self._device is None else numbers
+
+    def _checked(self, motion_ids: Numbers, motion_times: Optional[Numbers] = None) -> tuple[Numbers, Numbers]:
+        """Motions and times, as arrays or tensors. An index out of range would make a GPU useless for the rest of the process."""
+        ids = self._taken(motion_ids)
+        times = self._taken(0.0 if motion_times is None else motion_times)
+        is_no_motion = (ids < 0) | (ids >= len(self))
+        is_no_time = False if motion_times is None else ~self._namespace.isfinite(times)
+        # One look at the device.
+        if not bool((is_no_motion | is_no_time).any()):
+            return ids, times
+        if bool(is_no_motion.any()):
+            raise _posse.Error(f"motion_ids has {int(ids[is_no_motion][0])}; there are {len(self)} motions, counted from 0")
+        raise _posse.Error(f"motion_times has {float(times[is_no_time][0])}; expected finite numbers of seconds")
 
     def _given(self, array: npt.NDArray[Any]) -> Numbers:
         """An array as a result, on the device."""

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import difflib
 import errno
-import glob
 import hashlib
 import json
 import operator
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Optional, SupportsIndex, Union, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _posse
+from . import _clip_list, _posse
+from ._clip_list import INDEX, ClipList, PackedClip
 from ._files import Path, absolute
 from ._out import Out, reused_arrays
 from ._poses import Poses
@@ -31,8 +30,6 @@ from ._windows import Windows
 if TYPE_CHECKING:
     import torch  # type: ignore[import-not-found, unused-ignore]
 
-INDEX = "index.jsonl"
-
 OF_JOINTS = ("pos", "quat", "linvel", "angvel", "local_pos", "local_quat", "local_scale", "rot6d", "local_rot6d")
 """The arrays whose second axis has the joints."""
 
@@ -40,47 +37,11 @@ OF_A_RIG = ("time", "parents", "rest_pos", "rest_quat")
 """The arrays of a file that are no poses."""
 
 
+MAX_LISTED = 8
+"""The largest number of rigs that a message lists."""
+
 SAME_RATE = 1.01
 """The ratio up to which frame rates are the same: files round the time of a frame."""
-
-
-@dataclass(frozen=True, eq=False)
-class PackedClip:
-    """A clip of a `PackedMotion`. Each call that takes a clip takes this object, its `index` or its `name`."""
-
-    index: int
-    """The index among the clips of the file, from 0."""
-
-    name: str
-    """The name of the output of the bake: the path of the source below its folder, and `#NAME` of one of several clips."""
-
-    file: str
-    """The path of the source, as the bake names it."""
-
-    frames: int
-    """The number of frames."""
-
-    fps: float
-    """The frames per second."""
-
-    first_row: int
-    """The row of the first frame in the arrays of the file."""
-
-    rest: int
-    """The index of the rest pose."""
-
-    _line: str = field(repr=False)
-
-    @property
-    def duration(self) -> float:
-        """The time of the last frame in seconds."""
-        return (self.frames - 1) / self.fps
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """The line of the clip in the index: `source` with the SHA-256, `seconds`, `quality`, `warnings` and others."""
-        facts: Mapping[str, Any] = json.loads(self._line)
-        return facts
 
 
 PackedClipLike = Union[PackedClip, str, SupportsIndex]
@@ -105,9 +66,9 @@ class PackedMotion:
     the last bits.
     `up`, `scale` and `quaternions` were chosen by the bake: the calls take them, but refuse others than those of the file.
 
-    It can be pickled, as paths and a checksum of index and header, and each process maps the file itself. `Error` names a file
-    that has changed since. Arrays of NumPy and tensors that show the file can be written: what is written stays in the process. They
-    are read-only where the system promises no memory for a file of this size (`vm.overcommit_memory=2`).
+    It can be pickled, as paths, the rows of the clips, and a checksum of index and header, and each process maps the file itself.
+    `Error` names a file that has changed since. Arrays of NumPy and tensors that show the file can be written: what is written
+    stays in the process. They are read-only where the system promises no memory for a file of this size (`vm.overcommit_memory=2`).
 
     Raises `OSError` for files that cannot be read, and `Error` for those that cannot be used or belong to several rigs.
     """
@@ -117,15 +78,20 @@ class PackedMotion:
         if not os.path.exists(given):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), given)
         folder = given if os.path.isdir(given) else os.path.dirname(given) or "."
-        rigs = _index(folder)
-        self._folder = absolute(folder)
-        self._rig = _chosen(folder, rigs, rig if folder is given else os.path.basename(given))
-        self._clips = tuple(rigs[self._rig])
+        rigs = _clip_list.read(folder)
+        chosen = _chosen(folder, rigs, rig if folder is given else os.path.basename(given))
+        self._open(absolute(folder), chosen, rigs[chosen])
+
+    def _open(self, folder: str, rig: str, clips: ClipList) -> None:
+        """Maps the file of a rig, and checks that it has the rows of its clips."""
+        self._folder, self._rig, self._list = folder, rig, clips
+        self._clips: Optional[tuple[PackedClip, ...]] = None
+        self._selected: Optional[dict[str, int]] = None
         path = self.path
         self._file = mapped(path)
         digest = hashlib.sha256(self._file.fingerprint)
-        for clip in self._clips:
-            digest.update(clip._line.encode())
+        for clip in range(len(clips)):
+            digest.update(clips[clip])
         self._fingerprint = digest.hexdigest()
         metadata = self._file.metadata
         if metadata.get("format") != "posse-packed" or metadata.get("format_version") != "1":
@@ -137,11 +103,8 @@ class PackedMotion:
             self._unit_scale = float(metadata.get("unit_scale", "1"))
         except ValueError as error:
             raise _posse.Error(f"{path}: unit_scale: {error}; bake it again") from None
-        _check(path, self._file, self._clips, len(self._joint_names))
-        self._selected = {clip.name: clip.index for clip in self._clips}
-        self._firsts = np.array([clip.first_row for clip in self._clips], dtype=np.int64)
-        self._frames = np.array([clip.frames for clip in self._clips], dtype=np.int64)
-        self._rates = np.array([clip.fps for clip in self._clips], dtype=np.float64)
+        _check(path, self._file, clips, len(self._joint_names))
+        self._firsts, self._frames, self._rates = clips.first_rows, clips.frames, clips.rates
 
     @property
     def path(self) -> str:
@@ -151,6 +114,8 @@ class PackedMotion:
     @property
     def clips(self) -> tuple[PackedClip, ...]:
         """The clips, in the order of their names."""
+        if self._clips is None:
+            self._clips = self._list.clips()
         return self._clips
 
     @property
@@ -187,7 +152,8 @@ class PackedMotion:
 
     @property
     def up_axis(self) -> str:
-        """The up axis that the bake was asked for: "y" or "z"."""
+        """The up axis of the arrays: "y" or "z" as the bake was asked for, "unknown" of files of SMPL that were baked as they
+        are, whose world has +Z up in AMASS and +Y up in BEDLAM."""
         return self._file.metadata.get("up_axis", "y")
 
     @property
@@ -207,7 +173,7 @@ class PackedMotion:
 
     def clip(self, clip: PackedClipLike) -> PackedClip:
         """The clip of this index or name. Raises `Error` if there is none."""
-        return self._clips[self._index(clip)]
+        return self.clips[self._index(clip)]
 
     def sample(
         self,
@@ -291,7 +257,7 @@ class PackedMotion:
         """
         self._check_space(up, scale, quaternions)
         at = seconds(times)
-        ids = clip_ids(clips, at.shape, len(self._clips), self._index)
+        ids = clip_ids(clips, at.shape, len(self), self._index)
         columns = self._columns(joints)
         names = name_list(arrays, "arrays")
         table = self._table((*names, "linvel", "angvel") if velocities else names, columns)
@@ -351,9 +317,9 @@ class PackedMotion:
         place of arrays of NumPy. Warns if the frame rates of the clips differ by more than 1 %. Raises `Error` if no clip has a
         window.
         """
-        chosen = self._clips if clips is None else [self.clip(clip) for clip in _several(clips)]
+        chosen = range(len(self)) if clips is None else [self._index(clip) for clip in _several(clips)]
         wanted = self._arrays if arrays is None else self._wanted(arrays)
-        ids = np.array([clip.index for clip in chosen], dtype=np.int64)
+        ids = np.array(chosen, dtype=np.int64)
         frames, share, shares = operator.index(length), operator.index(rank), operator.index(world_size)
         windows: Windows[Any] = Windows(self, tuple(wanted), ids, frames, wrap, share, shares, tensors)
         rates = self._rates[windows.used_clips]
@@ -367,10 +333,10 @@ class PackedMotion:
         return windows
 
     def __len__(self) -> int:
-        return len(self._clips)
+        return len(self._list)
 
     def __iter__(self) -> Iterator[PackedClip]:
-        return iter(self._clips)
+        return iter(self.clips)
 
     @overload
     def __getitem__(self, clip: slice) -> tuple[PackedClip, ...]: ...
@@ -382,16 +348,16 @@ class PackedMotion:
         if isinstance(clip, (str, PackedClip)):
             return self.clip(clip)
         try:
-            return self._clips[clip]
+            return self.clips[clip]
         except IndexError:
-            raise IndexError(f"clip {clip}: the file has {len(self._clips)} clips") from None
+            raise IndexError(f"clip {clip}: the file has {len(self)} clips") from None
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _reopened, (self._folder, self._rig, self._fingerprint)
+        return _reopened, (self._folder, self._rig, self._fingerprint, self._list)
 
     def __repr__(self) -> str:
         rows = int(self._frames.sum())
-        return f"PackedMotion({len(self._clips)} clips, {rows} frames, {len(self._joint_names)} joints, {', '.join(self._arrays)})"
+        return f"PackedMotion({len(self)} clips, {rows} frames, {len(self._joint_names)} joints, {', '.join(self._arrays)})"
 
     def _table(self, arrays: Sequence[str], columns: Optional[npt.NDArray[np.intp]]) -> Table:
         """The frames of these arrays, of these joints."""
@@ -417,20 +383,22 @@ class PackedMotion:
     def _index(self, clip: PackedClipLike) -> int:
         """The index of a clip."""
         if isinstance(clip, PackedClip):
-            if not (clip.index < len(self._clips) and self._clips[clip.index]._line == clip._line):
+            if not (clip.index < len(self) and self._list[clip.index] == clip._line):
                 raise _posse.Error(f"{clip!r} belongs to another file; take a clip of {self.path}")
             return clip.index
         if isinstance(clip, str):
+            if self._selected is None:
+                self._selected = {name: index for index, name in enumerate(self._list.names)}
             if clip not in self._selected:
-                raise _posse.Error(f"no clip is named {clip!r}; {self.path} has {len(self._clips)} clips, see `clips`")
+                raise _posse.Error(f"no clip is named {clip!r}; {self.path} has {len(self)} clips, see `clips`")
             return self._selected[clip]
         try:
             index = operator.index(clip)
         except TypeError:
             kind = type(clip).__name__
             raise TypeError(f"a clip is a PackedClip, a name or an index, not {kind}") from None
-        if not 0 <= index < len(self._clips):
-            raise _posse.Error(f"clip {index}: the file has {len(self._clips)} clips")
+        if not 0 <= index < len(self):
+            raise _posse.Error(f"clip {index}: the file has {len(self)} clips")
         return index
 
     def _wanted(self, arrays: Sequence[str]) -> dict[str, Array]:
@@ -465,7 +433,11 @@ class PackedMotion:
             ("quaternions", "--quaternions", quaternions, self.quaternion_order),
         ):
             if given is not None and given != own:
-                hint = "signs are those of the bake" if given == "continuous" else f"bake it with {option} {given}"
+                hint = f"bake it with {option} {given}"
+                if given == "continuous":
+                    hint = "signs are those of the bake"
+                elif own == "unknown":
+                    hint = f"leave {name} out: files of SMPL do not tell the up axis of their world"
                 raise _posse.Error(f"{name}={given!r}, but {self.path} was baked with {own!r}; {hint}")
 
 
@@ -487,9 +459,10 @@ class _Columns:
         return np.asarray(self._array[:, self._columns], dtype)
 
 
-def _reopened(folder: str, rig: str, fingerprint: str) -> PackedMotion:
+def _reopened(folder: str, rig: str, fingerprint: str, clips: ClipList) -> PackedMotion:
     """The motion of a file, in another process or at another time."""
-    motion = PackedMotion(folder, rig)
+    motion = PackedMotion.__new__(PackedMotion)
+    motion._open(folder, rig, clips.reopened(folder))
     if motion._fingerprint != fingerprint:
         raise _posse.Error(f"{motion.path}: the file or its index has changed since the motion was pickled; open it anew")
     return motion
@@ -501,50 +474,15 @@ def _several(clips: Iterable[PackedClipLike]) -> Iterable[PackedClipLike]:
     return clips
 
 
-def _index(folder: str) -> dict[str, list[PackedClip]]:
-    """The clips of each rig of a folder, by the names of the files."""
-    path = os.path.join(folder, INDEX)
-    if os.path.isdir(folder) and not os.path.exists(path):
-        if glob.glob(os.path.join(glob.escape(folder), "part-*.packed")):
-            raise _posse.Error(f"{folder}: the bake has not been merged: run `posse bake --merge {folder}`")
-        raise _posse.Error(f"{path} is missing; expected the folder of `posse bake --format packed`")
-    rigs: dict[str, list[PackedClip]] = {}
-    with open(path, encoding="utf-8") as file:
-        for number, text in enumerate(file, 1):
-            try:
-                line = json.loads(text)
-                clips = rigs.setdefault(_text(line["rig"]), [])
-                clips.append(_clip(len(clips), line, text))
-            except (ValueError, TypeError, KeyError, RecursionError) as error:
-                found = f"{path}, line {number}: {error!r}"
-                raise _posse.Error(f"{found}; expected a line of `posse bake --format packed`") from None
-    if not rigs:
-        raise _posse.Error(f"{path}: there are no clips")
-    return rigs
-
-
-def _clip(index: int, line: Mapping[str, Any], text: str) -> PackedClip:
-    """The clip of a line of the index."""
-    frames, first_row, rest, fps = (line[name] for name in ("frames", "first_row", "rest", "fps"))
-    if any(type(number) is not int for number in (frames, first_row, rest)) or frames < 1 or min(first_row, rest) < 0:
-        raise ValueError(f"frames {frames}, first_row {first_row} and rest {rest}")
-    if not 0.0 < float(fps) < float("inf"):
-        raise ValueError(f"fps {fps}")
-    return PackedClip(index, _text(line["clip"]), _text(line["source"]["path"]), frames, float(fps), first_row, rest, text)
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
-    return value
-
-
-def _chosen(folder: str, rigs: Mapping[str, Sequence[PackedClip]], rig: Optional[str]) -> str:
+def _chosen(folder: str, rigs: Mapping[str, ClipList], rig: Optional[str]) -> str:
     """The file of a rig."""
     found = [file for file in rigs if rig is None or file == rig or file == f"{rig}.safetensors" or f"{rig}-" in file]
     if len(found) == 1 and os.path.basename(found[0]) == found[0]:
         return found[0]
-    every = ", ".join(f"{file} ({len(clips)} clips)" for file, clips in rigs.items())
+    # A folder of files of many origins has a rig for nearly each.
+    largest = sorted(rigs, key=lambda file: len(rigs[file]), reverse=True)[:MAX_LISTED]
+    every = ", ".join(f"{file} ({len(rigs[file])} clips)" for file in largest)
+    every += f" and {len(rigs) - len(largest)} more" if len(rigs) > len(largest) else ""
     several = "several rigs" if found else f"no rig {rig!r}"
     raise _posse.Error(
         f"{folder} has {several}: {every}; choose one by `rig`, or bake all clips on one, with --rig and --retarget, or with --joints"
@@ -554,18 +492,18 @@ def _chosen(folder: str, rigs: Mapping[str, Sequence[PackedClip]], rig: Optional
 def _names(path: str, file: MappedFile, key: str) -> tuple[str, ...]:
     """A list of names in the metadata."""
     try:
-        return tuple(map(_text, json.loads(file.metadata.get(key, "[]"))))
+        return tuple(map(_clip_list.text, json.loads(file.metadata.get(key, "[]"))))
     except (ValueError, TypeError) as error:
         raise _posse.Error(f"{path}: {key} is no list of names: {error}; bake it again") from None
 
 
-def _check(path: str, file: MappedFile, clips: Sequence[PackedClip], joints: int) -> None:
+def _check(path: str, file: MappedFile, clips: ClipList, joints: int) -> None:
     """Refuses a file whose arrays do not have the shapes that its index and its joints need."""
-    rows = sum(clip.frames for clip in clips)
-    ends = [0, *np.cumsum([clip.frames for clip in clips]).tolist()]
-    if [clip.first_row for clip in clips] != ends[:-1]:
+    ends = np.cumsum(clips.frames)
+    rows = int(ends[-1])
+    if not np.array_equal(clips.first_rows, ends - clips.frames):
         raise _posse.Error(f"{path}: the clips of {INDEX} do not follow each other; bake it again")
-    rests = 1 + max(clip.rest for clip in clips)
+    rests = 1 + int(clips.rests.max())
     of_rig = {"time": (rows,), "parents": (joints,), "rest_pos": (rests, joints, 3), "rest_quat": (rests, joints, 4)}
     for name, shape in of_rig.items():
         if name not in file.arrays:

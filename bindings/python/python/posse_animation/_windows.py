@@ -77,9 +77,8 @@ class Windows(DataSet[Numbers]):
         self._arguments = (motion, names, clips, length, wrap, rank, world_size, tensors)
         self._arrays = {name: motion.arrays[name] for name in names}
         self._clips = clips
-        self._first = np.array([motion.clips[clip].first_row for clip in clips], dtype=np.int64)
-        self._frames = np.array([motion.clips[clip].frames for clip in clips], dtype=np.int64)
-        self._seconds = np.array([motion.clips[clip].duration for clip in clips], dtype=np.float64)
+        self._first, self._frames = motion._firsts[clips], motion._frames[clips]
+        self._seconds = (self._frames - 1) / motion._rates[clips]
         self._length, self._wrap, self._rank, self._world_size = length, wrap, rank, world_size
         self._convert = pytorch().from_numpy if tensors else np.asarray
         # The windows of each clip, and the number of windows up to the end of each.

@@ -110,7 +110,7 @@ impl<'a> ArrayRig<'a> {
         Ok(output)
     }
 
-    /// The facts of a clip, without warnings. Nothing is known of its unit.
+    /// The facts of a clip, without warnings. Nothing is known of its unit, and its file has +Y up.
     pub fn facts(
         &self,
         options: &Options,
@@ -184,6 +184,8 @@ pub struct ClipBake<'a, 'w> {
     pub progress: &'a FileProgress<'a>,
     /// True if lengths are metres.
     pub is_in_metres: bool,
+    /// The axis that points up, by [`Options::up_axis`].
+    pub up_axis: &'static str,
 }
 
 impl ClipBake<'_, '_> {
@@ -222,7 +224,8 @@ impl ClipBake<'_, '_> {
         }
         let facts = rig.facts(job.options, clip, frames, self.source.clone(), sampler.name());
         let quality = measured.and_then(|measured| measured.quality);
-        let facts = Facts { quality, warnings, is_in_metres: self.is_in_metres, ..facts };
+        let Self { is_in_metres, up_axis, .. } = *self;
+        let facts = Facts { quality, warnings, is_in_metres, up_axis, ..facts };
         let output = rig.finish(job, self.turn, writer, &facts)?;
         job.count_baked(file, &output, &facts);
         Ok(())

@@ -53,7 +53,8 @@ pub fn bake(
         check_motion(&instance)?;
         let rig = ArrayRig::new(&library, asset.skeleton, &asset.joints, job.options)?;
         // The files of a crowd are glTF.
-        let bake = ClipBake { chains: None, job, file, turn, rig, source: &source, progress, is_in_metres: true };
+        let (is_in_metres, up_axis) = (true, job.options.up.name());
+        let bake = ClipBake { chains: None, job, file, turn, rig, source: &source, progress, is_in_metres, up_axis };
         let (motion, frames) = (OutputMotion::Layers(instance.layers(0)), frames.clone());
         bake.bake(clip, &FramedMotion { motion, frames, warnings: Vec::new() }, &mut sampler)
     };

@@ -40,7 +40,7 @@ pub struct Facts {
     /// The measures of the clip, for the manifest.
     #[serde(skip)]
     pub quality: Option<serde_json::Value>,
-    /// The axis that points up: `y` or `z`.
+    /// The axis that points up: `y`, `z`, or `unknown`.
     pub up_axis: &'static str,
     /// The factor of lengths, the value of `--scale`.
     pub unit_scale: f64,

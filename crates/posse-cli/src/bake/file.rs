@@ -120,8 +120,9 @@ fn bake_whole(
     });
     let rig = ArrayRig::new(&loaded.library, loaded.skeleton, &loaded.nodes, job.options)?;
     let mut sampler = job.engines.open(&loaded.library)?;
-    let (chains, is_in_metres) = (chains.as_deref(), job.options.is_in_metres(contents.kind));
-    let bake = ClipBake { chains, job, file, turn, rig, source: &source, progress, is_in_metres };
+    let (is_in_metres, up_axis) = (job.options.is_in_metres(contents.kind), job.options.up_axis(contents.kind));
+    let chains = chains.as_deref();
+    let bake = ClipBake { chains, job, file, turn, rig, source: &source, progress, is_in_metres, up_axis };
     let mut warned = HashSet::new();
     for clip in clips {
         if job.is_stopped() {

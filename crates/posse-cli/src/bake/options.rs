@@ -220,6 +220,15 @@ impl Options {
         self.scale != 1.0 || self.rig.as_ref().map_or(kind != FileFormat::Bvh, |rig| rig.is_in_metres)
     }
 
+    /// The axis that points up in outputs from files of a kind: `y`, `z`, or `unknown`.
+    ///
+    /// Files of SMPL have the world of their data set, with +Z up in AMASS and +Y up in BEDLAM, and do not tell which.
+    /// A retargeting stands its rig up along +Y, or +Z if the options ask for it.
+    pub fn up_axis(&self, kind: FileFormat) -> &'static str {
+        let is_unknown = kind == FileFormat::Smpl && self.up == UpAxis::Y && self.retarget.is_none();
+        if is_unknown { "unknown" } else { self.up.name() }
+    }
+
     /// The option for which the frames of a clip are measured, so that the whole file is read. `None` without one.
     pub fn measuring(&self) -> Option<&'static str> {
         let contact = self.kinds.contains(&ArrayKind::Contact);

@@ -59,7 +59,7 @@ pub struct PackedRig {
     pub contact_feet: Vec<String>,
     /// The order of the numbers of quaternions: `xyzw` or `wxyz`.
     pub quaternion_order: String,
-    /// The axis that points up: `y` or `z`.
+    /// The axis that points up: `y`, `z`, or `unknown`.
     pub up_axis: String,
     /// The factor of lengths, the value of `--scale`.
     pub unit_scale: f64,

@@ -56,8 +56,10 @@ impl ClipWriter for UsdaWriter<'_> {
         let paths = joint_paths(self.head.library.skeleton(self.head.skeleton).joints())?;
         let json = serde_json::to_string(facts).map_err(|error| self.draft.error(error))?;
         let last = last_code(self.spool.frames(), self.last_time, facts.fps);
-        let Facts { fps, up_axis, is_in_metres, .. } = *facts;
-        let stage = Stage { facts: Some(&json), root: &name, fps, last, up: up_axis, is_in_metres };
+        let Facts { fps, is_in_metres, .. } = *facts;
+        // Y is what readers assume of a file without the axis.
+        let up = if facts.up_axis == "z" { "z" } else { "y" };
+        let stage = Stage { facts: Some(&json), root: &name, fps, last, up, is_in_metres };
         stage.write(&mut self.draft)?;
         self.line(format_args!("def SkelRoot \"{name}\"\n{{"))?;
         self.write_skeleton(&name, &paths, OutputSpace::new(facts))?;
