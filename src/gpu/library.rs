@@ -91,7 +91,8 @@ impl GpuLibrary {
     /// # Errors
     /// * [`Error::Limit`] if the device allows less than [`required_limits`](Self::required_limits), or if the packed
     ///   library does not fit a binding.
-    /// * [`Error::Shader`] and [`Error::Device`] if the device refuses a kernel or a buffer.
+    /// * [`Error::Device`] if the device refuses a buffer, [`Error::Shader`] if the text of an interpolator is wrong. Other
+    ///   kernels are compiled for the first crowd that needs them.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn from_packed<'a>(gpu: impl Into<DeviceAndQueue<'a>>, packed: PackedLibrary) -> Result<Self, Error> {
         pollster::block_on(Self::from_packed_async(gpu, packed))
@@ -158,13 +159,12 @@ impl GpuLibrary {
             goals_kernel: OnceLock::new(),
             events_kernels: Default::default(),
         };
-        // Kernels that mix, and kernels of other outputs and skin formats, are compiled for the first crowd that needs
-        // them.
-        for skeleton in &library.packed.skeletons {
-            let plan = Plan::new(Mixing::None, &skeleton.record, 1);
-            let has_skins = skeleton.record.skin_joint_count > 0;
-            let plan = if has_skins { plan.with_skins_only(&skeleton.record) } else { plan };
-            library.pose_pipeline(&plan.kernel).await?;
+        // Kernels are compiled for the first crowd that needs them. Only the texts of interpolators may be wrong, so that
+        // one kernel with them is compiled here.
+        if !library.packed.interpolators.is_empty() {
+            for skeleton in &library.packed.skeletons {
+                library.pose_pipeline(&Plan::new(Mixing::None, &skeleton.record, 1).kernel).await?;
+            }
         }
         Ok(library)
     }
