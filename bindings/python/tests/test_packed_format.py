@@ -189,7 +189,7 @@ def test_a_rig_is_chosen(folder: Path) -> None:
     packed_files.write(folder, lines)
     with pytest.raises(posse.Error, match=r"several rigs: rig-hip-2-\w+.safetensors \(2 clips\), rig-Hips-9-\w+.safetensors \(1 clips\)"):
         posse.PackedMotion(folder)
-    for rig in (packed_files.RIG, packed_files.RIG.partition(".")[0], "rig-hip-2", "hip-2"):
+    for rig in (packed_files.RIG, packed_files.RIG.partition(".")[0], "rig-hip-2", "hip-2", "rig-hip-2-01", "hip-2-0"):
         assert len(posse.PackedMotion(folder, rig)) == 2
     assert len(posse.PackedMotion(folder / packed_files.RIG)) == 2
     few = [packed_files.line(f"d{rig}", 0, 8, 2.0, rig=f"rig-few-{rig}-0123456789abcdef.safetensors") for rig in range(9)]

@@ -477,6 +477,8 @@ def _several(clips: Iterable[PackedClipLike]) -> Iterable[PackedClipLike]:
 def _chosen(folder: str, rigs: Mapping[str, ClipList], rig: Optional[str]) -> str:
     """The file of a rig."""
     found = [file for file in rigs if rig is None or file == rig or file == f"{rig}.safetensors" or f"{rig}-" in file]
+    if not found and rig:
+        found = [file for file in rigs if file.startswith((rig, f"rig-{rig}"))]
     if len(found) == 1 and os.path.basename(found[0]) == found[0]:
         return found[0]
     # A folder of files of many origins has a rig for nearly each.
