@@ -232,6 +232,9 @@ pub(super) fn pose_constants(kernel: &PoseKernel) -> String {
     code
 }
 
+/// The words of the buffers that a workgroup reads, by their names in WGSL.
+type NamedWords = [(&'static str, Vec<u32>); 5];
+
 /// A kernel as WGSL, for devices of the caller ([`DeviceCrowd`]), and for compilers that are not behind a device.
 #[derive(Debug, Clone)]
 pub struct KernelText {
@@ -243,9 +246,9 @@ pub struct KernelText {
     pub wgsl: String,
     /// The instances that a workgroup poses; `None` for kernels that do not pose.
     pub instances_per_group: Option<u32>,
-    /// The invocations of a workgroup that poses, and the words of the buffers that it reads, by their names in WGSL:
-    /// for programs that execute the compiled kernel without a device. `None` for kernels of goals and for kernels that do not pose.
-    pub workgroup: Option<(u32, [(&'static str, Vec<u32>); 5])>,
+    /// The invocations of a workgroup that poses, and the words of the buffers that it reads: for programs that execute
+    /// the compiled kernel without a device. `None` for kernels of goals and for kernels that do not pose.
+    pub workgroup: Option<(u32, NamedWords)>,
 }
 
 impl KernelText {

@@ -70,12 +70,12 @@ impl TransitionCapacity {
     /// the first that finds none.
     pub fn places_for(&self, transitions: impl Iterator<Item = (usize, Ticks)>) -> usize {
         let mut places = self.places().clone();
-        let mut take = |(slot, start): (usize, Ticks)| {
+        let take = |(slot, start): (usize, Ticks)| {
             let place = Self::find(&places, slot, start)?;
             places[place] = Some(Occupant { slot, start, seconds: f64::INFINITY });
             Some(())
         };
-        transitions.map_while(|transition| take(transition)).count()
+        transitions.map_while(take).count()
     }
 
     /// Uploads the displacement of an instance, before the next submission. Returns false if there is no place.
