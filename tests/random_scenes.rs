@@ -34,8 +34,8 @@ fn check(spec: &SceneSpec) {
 
 fn check_engine(spec: &SceneSpec, scene: &Scene, library: &Library, engine: &mut dyn Evaluator) {
     let crowd = &scene.crowd_of(library);
-    // For skins alone, the GPU engine has kernels of its own. A third of the scenes run them.
-    for outputs in [Outputs::ALL].into_iter().chain(spec.is_one_in(3).then_some(Outputs::SKIN)) {
+    // For skins alone, the GPU engine has kernels of its own. An eighth of the scenes run them.
+    for outputs in [Outputs::ALL].into_iter().chain(spec.is_one_in(8).then_some(Outputs::SKIN)) {
         let expected = Reference::new(library).evaluate_step(crowd, scene.step, outputs).unwrap();
         let actual = engine.evaluate_step(crowd, scene.step, outputs).unwrap();
         let report = contract::compare(library, crowd, scene.step, &expected, &actual);
