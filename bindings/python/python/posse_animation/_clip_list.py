@@ -110,8 +110,10 @@ class ClipList:
 
     def clips(self) -> tuple[PackedClip, ...]:
         """All clips."""
-        columns = (array.tolist() for array in (self.frames, self.rates, self.first_rows, self.rests))
-        return tuple(PackedClip(index, *facts, self) for index, facts in enumerate(zip(self.names, *columns)))
+        columns = (self.frames, self.rates, self.first_rows, self.rests)
+        frames, rates, first_rows, rests = (array.tolist() for array in columns)
+        rows = zip(self.names, frames, rates, first_rows, rests)
+        return tuple(PackedClip(index, *row, self) for index, row in enumerate(rows))
 
     def reopened(self, folder: str) -> ClipList:
         """A copy with the lines of the index of a folder, which may have changed."""
