@@ -1,5 +1,7 @@
 //! Why a crowd refuses a change in place, for example layers that need more mixing.
 
+use std::fmt::{self, Display, Formatter};
+
 /// The mixing that combines the layers of an instance, ordered from least to most. A kernel for more mixing also serves
 /// less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -28,14 +30,12 @@ impl Mixing {
 /// The reason for which a [`CpuCrowd`](crate::cpu::CpuCrowd) or `GpuCrowd` does not take other layers, goals,
 /// parameters or a transition: it was made without the capacity for them. The crowd plays on as before. A new crowd of
 /// the engine takes them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Refusal {
     /// The given crowd has another number of instances, or other skeletons.
-    #[error("the number of instances or the skeleton of an instance differs from the crowd: make a new crowd")]
     OtherInstances,
     /// An instance has more layers than the crowd has capacity for.
-    #[error("{}: set CrowdOptions::layers", exceeds(*instance, *needed, "layer", *capacity))]
     MoreLayers {
         /// Index of the first such instance.
         instance: usize,
@@ -46,11 +46,6 @@ pub enum Refusal {
         capacity: usize,
     },
     /// The layers of an instance need more mixing than its kernel does.
-    #[error(
-        "instance {instance} needs {}, but the crowd was made for {}: set CrowdOptions::mixing",
-        needed.name(),
-        capacity.name()
-    )]
     MoreMixing {
         /// Index of the first such instance.
         instance: usize,
@@ -61,7 +56,6 @@ pub enum Refusal {
         capacity: Mixing,
     },
     /// An instance has more goals than the crowd has capacity for.
-    #[error("{}: set CrowdOptions::goals", exceeds(*instance, *needed, "goal", *capacity))]
     MoreGoals {
         /// Index of the first such instance.
         instance: usize,
@@ -72,16 +66,11 @@ pub enum Refusal {
         capacity: usize,
     },
     /// The time or weight of a layer follows from parameters or another layer, for which the crowd was not made.
-    #[error(
-        "instance {instance} has layers that follow parameters or other layers, but the crowd has no capacity for \
-         drivers: set CrowdOptions::drivers"
-    )]
     NoDrivers {
         /// Index of the first such instance.
         instance: usize,
     },
     /// An instance has or needs more parameters than the crowd has capacity for.
-    #[error("{}: set CrowdOptions::parameters", exceeds(*instance, *needed, "parameter", *capacity))]
     MoreParameters {
         /// Index of the first such instance.
         instance: usize,
@@ -91,10 +80,6 @@ pub enum Refusal {
         capacity: usize,
     },
     /// As many transitions are on their way in the batch of an instance as it has capacity for.
-    #[error(
-        "instance {instance} finds its batch with all of {capacity} transitions on their way: set \
-         CrowdOptions::transitions"
-    )]
     MoreTransitions {
         /// Index of the first instance that cannot begin one.
         instance: usize,
@@ -103,6 +88,51 @@ pub enum Refusal {
         capacity: usize,
     },
 }
+
+impl Refusal {
+    /// The reason in words, without the option of Rust that leads out, which [`Display`] writes behind it.
+    pub fn reason(&self) -> String {
+        match *self {
+            Self::OtherInstances => {
+                "the number of instances or the skeleton of an instance differs from the crowd".to_owned()
+            }
+            Self::MoreLayers { instance, needed, capacity } => exceeds(instance, needed, "layer", capacity),
+            Self::MoreMixing { instance, needed, capacity } => {
+                format!("instance {instance} needs {}, but the crowd was made for {}", needed.name(), capacity.name())
+            }
+            Self::MoreGoals { instance, needed, capacity } => exceeds(instance, needed, "goal", capacity),
+            Self::NoDrivers { instance } => format!(
+                "instance {instance} has layers that follow parameters or other layers, but the crowd has no capacity \
+                 for drivers"
+            ),
+            Self::MoreParameters { instance, needed, capacity } => exceeds(instance, needed, "parameter", capacity),
+            Self::MoreTransitions { instance, capacity } => {
+                format!("instance {instance} finds its batch with all of {capacity} transitions on their way")
+            }
+        }
+    }
+
+    /// What leads out.
+    fn hint(&self) -> &'static str {
+        match self {
+            Self::OtherInstances => "make a new crowd",
+            Self::MoreLayers { .. } => "set CrowdOptions::layers",
+            Self::MoreMixing { .. } => "set CrowdOptions::mixing",
+            Self::MoreGoals { .. } => "set CrowdOptions::goals",
+            Self::NoDrivers { .. } => "set CrowdOptions::drivers",
+            Self::MoreParameters { .. } => "set CrowdOptions::parameters",
+            Self::MoreTransitions { .. } => "set CrowdOptions::transitions",
+        }
+    }
+}
+
+impl Display for Refusal {
+    fn fmt(&self, formatter: &mut Formatter) -> fmt::Result {
+        write!(formatter, "{}: {}", self.reason(), self.hint())
+    }
+}
+
+impl std::error::Error for Refusal {}
 
 /// `instance 7 has 2 layers, but the crowd has capacity for 1`.
 fn exceeds(instance: usize, needed: usize, noun: &str, capacity: usize) -> String {

@@ -486,9 +486,7 @@ fn made(change: std::result::Result<(), Error>, count: usize) -> Result<()> {
         // Layers and goals name parameters of the crowd, for all of which there is capacity.
         _ => return Err(JsError::new(&refusal.to_string())),
     };
-    let text = refusal.to_string();
-    let reason = text.split(": set CrowdOptions").next().unwrap_or(&text);
-    Err(JsError::new(&format!("{reason}; create it with {{ {option} }}")))
+    Err(JsError::new(&format!("{}; create it with {{ {option} }}", refusal.reason())))
 }
 
 /// The bytes of a range of numbers.
