@@ -128,7 +128,7 @@ impl BatchBuilder<'_> {
         let goals = shared.goals.zip(lists.as_ref()).map(|(kernel, lists)| {
             let batch = plan.goal_batch(instances.len(), limits);
             let buffers = GoalBuffers { parameters: parameters.as_ref(), lists };
-            Goals::new(library, kernel, plan.goals(crowd, &instances), &batch, &buffers)
+            Goals::new(library, kernel, plan.goals(crowd, &instances), &batch, groups(Pass::Goals), &buffers)
         });
         let bound_outputs = self.output_buffers(plan, &counts);
         let BoundOutputs { local, model, skin, values, root_motion } = &bound_outputs;
@@ -173,7 +173,8 @@ impl BatchBuilder<'_> {
     ) -> Option<(Drivers, SidePass)> {
         let (kernel, parameters) = shared.drive.zip(parameters)?;
         let batch = shared.plan.drive_batch(instances.len(), limits);
-        let drivers = Drivers::new(self.gpu(), shared.plan.drives(self.crowd, instances), &batch);
+        let groups = shared.plan.groups(Pass::Drive).count(&shared.plan.counts(instances.len()));
+        let drivers = Drivers::new(self.gpu(), shared.plan.drives(self.crowd, instances), &batch, groups);
         let pass = drivers.pass(self.library, kernel, Some(parameters), layers, self.frame);
         Some((drivers, pass))
     }

@@ -4,7 +4,6 @@ use wgpu::BufferUsages as Usages;
 
 use crate::gpu::kernels::{SideKernel, SidePass};
 use crate::gpu::{DeviceAndQueue, GpuLibrary, filled_buffer};
-use crate::kernels::SIDE_WORKGROUP_SIZE;
 use crate::model::ParameterValues;
 use crate::pack::record::{DriveBatch, DriveRecord};
 
@@ -58,16 +57,17 @@ pub(super) struct Drivers {
     /// One record per layer.
     pub drives: wgpu::Buffer,
     batch: wgpu::Buffer,
-    instance_count: u32,
+    /// The workgroups of the pass.
+    groups: u32,
 }
 
 impl Drivers {
-    /// Uploads drivers, with the uniform of their kernel.
-    pub fn new(gpu: DeviceAndQueue, drives: &[DriveRecord], record: &DriveBatch) -> Self {
+    /// Uploads drivers, with the uniform of their kernel, whose pass has that many workgroups.
+    pub fn new(gpu: DeviceAndQueue, drives: &[DriveRecord], record: &DriveBatch, groups: u32) -> Self {
         Self {
             drives: filled_buffer(gpu, "posse drivers", bytemuck::cast_slice(drives), Usages::STORAGE),
             batch: filled_buffer(gpu, "posse batch", bytemuck::bytes_of(record), Usages::UNIFORM),
-            instance_count: record.instance_count,
+            groups,
         }
     }
 
@@ -85,7 +85,7 @@ impl Drivers {
         let [now, before] = [parameters.and_then(BatchParameters::now), parameters.and_then(BatchParameters::before)]
             .map(|found| found.unwrap_or(&library.words));
         let bound = [&library.words, &self.drives, now, before, frame, &self.batch, layers];
-        kernel.pass(library.gpu().device, &bound, self.instance_count.div_ceil(SIDE_WORKGROUP_SIZE))
+        kernel.pass(library.gpu().device, &bound, self.groups)
     }
 
     /// Destroys the buffers.

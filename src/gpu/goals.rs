@@ -7,7 +7,6 @@ use crate::gpu::buffers::write;
 use crate::gpu::drive::BatchParameters;
 use crate::gpu::kernels::{SideKernel, SidePass};
 use crate::gpu::{GpuLibrary, filled_buffer};
-use crate::kernels::SIDE_WORKGROUP_SIZE;
 use crate::model::Goal;
 use crate::pack::pack_goals;
 use crate::pack::record::{GoalBatch, GoalRecord};
@@ -32,12 +31,13 @@ pub(super) struct GoalBuffers<'a> {
 }
 
 impl Goals {
-    /// Uploads goals, with the uniform of their kernel.
+    /// Uploads goals, with the uniform of their kernel, whose pass has that many workgroups.
     pub fn new(
         library: &GpuLibrary,
         kernel: &SideKernel,
         records: &[GoalRecord],
         record: &GoalBatch,
+        groups: u32,
         buffers: &GoalBuffers,
     ) -> Self {
         let gpu = library.gpu();
@@ -47,7 +47,6 @@ impl Goals {
         // Without parameters, the kernel reads none: bind any buffer.
         let parameters = parameters.and_then(BatchParameters::now).unwrap_or(&library.words);
         let bound = [&library.words, &goals, parameters, &batch, lists];
-        let groups = record.goal_count.div_ceil(SIDE_WORKGROUP_SIZE);
         let count = record.goals_per_instance as usize;
         Self { pass: kernel.pass(gpu.device, &bound, groups), records: goals, batch, count }
     }
