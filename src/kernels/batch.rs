@@ -135,7 +135,7 @@ impl<'a> BatchPlan<'a> {
         let per_instance = |bytes: usize| Formula::new(bytes, &[Count::Instances]);
         let matrix = 4 * NUMBERS;
         match buffer {
-            // The library and its size do not depend on the batch.
+            // Buffers of the library are not buffers of a batch.
             Buffer::Words | Buffer::Values => Formula::default(),
             Buffer::Events => Formula::new(size_of::<EventCount>(), &[]),
             Buffer::Frame => Formula::new(size_of::<Frame>(), &[]),

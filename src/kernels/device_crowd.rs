@@ -14,7 +14,18 @@ use crate::pack::record::{Frame, NONE};
 use crate::pack::{CrowdOptions, Features, OutputLayout, PackedCrowd, PackedLibrary, parameter_count};
 
 /// The bytes that the buffer of words must have behind its contents: kernels load up to 12 bytes beyond a key.
-pub const WORDS_PADDING: usize = 16;
+const WORDS_PADDING: usize = 16;
+
+/// The contents of a buffer of the library, and its size in bytes, which is more; `None` for a buffer of a batch.
+pub fn library_buffer(library: &PackedLibrary, buffer: Buffer) -> Option<(&[u8], u64)> {
+    let (contents, padding) = match buffer {
+        Buffer::Words => (library.words(), WORDS_PADDING),
+        Buffer::Values => (library.values(), 0),
+        _ => return None,
+    };
+    // A binding must not be empty.
+    Some((contents, (contents.len() + padding).max(16) as u64))
+}
 
 /// A crowd packed for the kernels of the GPU engine, on a device that this library does not know: the contents and
 /// sizes of its buffers, and the dispatches of a frame.
@@ -155,10 +166,10 @@ pub(crate) fn kernel_name(features: Features, pass: Pass, pose: &PoseKernel) -> 
 /// Checks that the buffers of a library fit a binding.
 fn check_library(library: &PackedLibrary, limits: DeviceLimits) -> Result<(), Error> {
     let allowed = limits.max_binding_bytes;
-    for (what, bytes) in [("words", library.words().len() + WORDS_PADDING), ("values", library.values().len())] {
-        let needed = bytes as u64;
+    for buffer in [Buffer::Words, Buffer::Values] {
+        let needed = library_buffer(library, buffer).map_or(0, |(_, bytes)| bytes);
         if needed > allowed {
-            let what = format!("{what} of a packed library, in bytes (split or compress the library)");
+            let what = format!("{} of a packed library, in bytes (split or compress the library)", buffer.name());
             return Err(Error::Limit { what, needed, allowed });
         }
     }
@@ -192,9 +203,12 @@ impl DeviceBatchBuilder<'_> {
         };
         let buffer = |buffer: Buffer| {
             let formula = plan.bytes(buffer);
+            let bytes = formula.bytes(&counts);
+            if bytes == 0 || !is_bound(buffer) || !self.is_used(plan, buffer) {
+                return None;
+            }
             let contents = self.contents(plan, &instances, buffer);
-            let (bytes, used) = (formula.bytes(&counts), is_bound(buffer) && self.is_used(plan, buffer));
-            (bytes > 0 && used).then_some(DeviceBuffer { buffer, bytes, formula, contents })
+            Some(DeviceBuffer { buffer, bytes, formula, contents })
         };
         DeviceBatch {
             skeleton: plan.packed.skeleton,

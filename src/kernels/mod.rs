@@ -15,7 +15,7 @@ mod passes;
 pub(crate) mod plan;
 
 pub use batch::DeviceLimits;
-pub use device_crowd::{DeviceBatch, DeviceBuffer, DeviceCrowd, DeviceDispatch, WORDS_PADDING, frame_bytes};
+pub use device_crowd::{DeviceBatch, DeviceBuffer, DeviceCrowd, DeviceDispatch, frame_bytes, library_buffer};
 pub use formula::{Count, Counts, Formula, Groups};
 pub use passes::{Access, Binding, Buffer, Pass};
 

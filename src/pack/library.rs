@@ -200,8 +200,8 @@ impl PackedLibrary {
     }
 
     /// The bytes of the array of words, for [`Buffer::Words`](crate::kernels::Buffer::Words) on a device of the caller:
-    /// numbers of 32 bits, in the byte order of this machine. The buffer needs
-    /// [`WORDS_PADDING`](crate::kernels::WORDS_PADDING) bytes more.
+    /// numbers of 32 bits, in the byte order of this machine. The buffer is larger:
+    /// [`library_buffer`](crate::kernels::library_buffer).
     pub fn words(&self) -> &[u8] {
         bytemuck::cast_slice(&self.arrays.words)
     }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use posse::gpu::{GpuContext, GpuCrowd, GpuEngine, KernelText};
 use posse::kernels::{
-    Access, Binding, Buffer, DeviceBatch, DeviceCrowd, DeviceLimits, Pass, WORDS_PADDING, frame_bytes,
+    Access, Binding, Buffer, DeviceBatch, DeviceCrowd, DeviceLimits, Pass, frame_bytes, library_buffer,
 };
 use posse::low_level::device::{largest_binding, read_buffers};
 use posse::packed::PackedLibrary;
@@ -74,11 +74,12 @@ fn play(
     texts: &[KernelText],
     step: Step,
 ) -> HashMap<Buffer, Vec<u32>> {
-    let words = packed.words();
     let mut buffers: HashMap<Buffer, wgpu::Buffer> =
         batch.buffers.iter().map(|found| (found.buffer, buffer(gpu, found.bytes, &found.contents))).collect();
-    buffers.insert(Buffer::Words, buffer(gpu, (words.len() + WORDS_PADDING) as u64, words));
-    buffers.insert(Buffer::Values, buffer(gpu, packed.values().len() as u64, packed.values()));
+    for of_library in [Buffer::Words, Buffer::Values] {
+        let (contents, bytes) = library_buffer(packed, of_library).expect("a buffer of the library");
+        buffers.insert(of_library, buffer(gpu, bytes, contents));
+    }
     gpu.queue.write_buffer(&buffers[&Buffer::Frame], 0, &frame_bytes(step));
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
     let mut pass = encoder.begin_compute_pass(&Default::default());

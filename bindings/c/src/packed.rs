@@ -1,6 +1,6 @@
 //! A crowd packed for the kernels of `posse kernels`, on a device of the caller.
 
-use posse::kernels::{Binding, Buffer, DeviceBatch, DeviceCrowd, DeviceLimits, Pass, WORDS_PADDING};
+use posse::kernels::{Binding, Buffer, DeviceBatch, DeviceCrowd, DeviceLimits, Pass, library_buffer};
 use posse::packed::PackedLibrary;
 use posse::{Crowd, CrowdOptions, Library, Outputs};
 
@@ -89,17 +89,13 @@ impl Packed {
 
     /// The contents of a buffer, and its size. The buffers of the library are those of every batch.
     pub fn contents(&self, batch: u32, buffer: u32) -> Outcome<(&[u8], u64)> {
-        // A binding must not be empty.
-        let padded = |contents: &[u8], padding: usize| (contents.len() + padding).max(16) as u64;
         let number = numbered::<types::Buffer>(buffer)? as u32;
-        match item("buffer", Buffer::ALL.iter(), number)? {
-            Buffer::Words => Ok((self.library.words(), padded(self.library.words(), WORDS_PADDING))),
-            Buffer::Values => Ok((self.library.values(), padded(self.library.values(), 0))),
-            &buffer => {
-                let found = self.batch(batch)?.buffer(buffer);
-                Ok(found.map_or((&[][..], 0), |found| (found.contents.as_slice(), found.bytes)))
-            }
+        let &buffer = item("buffer", Buffer::ALL.iter(), number)?;
+        if let Some(found) = library_buffer(&self.library, buffer) {
+            return Ok(found);
         }
+        let found = self.batch(batch)?.buffer(buffer);
+        Ok(found.map_or((&[][..], 0), |found| (found.contents.as_slice(), found.bytes)))
     }
 }
 

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use posse::gpu::KernelText;
-use posse::kernels::{Buffer, Count, DeviceBatch, DeviceLimits, WORDS_PADDING};
+use posse::kernels::{Buffer, Count, DeviceBatch, DeviceLimits};
 use posse::low_level::record::{Record, SHARED};
 use posse::{Crowd, Error, Joint, Library};
 use serde_json::{Map, Value, json};
@@ -110,10 +110,7 @@ impl Manifest {
     }
 
     /// Adds a buffer of the library.
-    pub fn add_library_buffer(&mut self, buffer: Buffer, contents: usize, file: &str) {
-        let padding = if buffer == Buffer::Words { WORDS_PADDING } else { 0 };
-        // A binding must not be empty.
-        let bytes = (contents + padding).max(16);
+    pub fn add_library_buffer(&mut self, buffer: Buffer, bytes: u64, file: &str) {
         self.library.insert(buffer.name().to_owned(), json!({ "bytes": bytes, "file": file }));
     }
 

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use posse::gpu::KernelText;
-use posse::kernels::{Buffer, DeviceCrowd, DeviceLimits};
+use posse::kernels::{Buffer, DeviceCrowd, DeviceLimits, library_buffer};
 use posse::packed::PackedLibrary;
 use posse::{Crowd, CrowdOptions, Error, Library, Mixing, Outputs, SkinFormat};
 
@@ -141,10 +141,11 @@ pub fn run(args: &Args) -> Result<(), Error> {
         }
         manifest.add_kernel(text, &parsed, &files)?;
     }
-    for (buffer, contents) in [(Buffer::Words, packed.words()), (Buffer::Values, packed.values())] {
+    for buffer in Buffer::ALL {
+        let Some((contents, bytes)) = library_buffer(&packed, buffer) else { continue };
         let name = format!("{}.bin", buffer.name());
         folder.write(&name, contents)?;
-        manifest.add_library_buffer(buffer, contents.len(), &name);
+        manifest.add_library_buffer(buffer, bytes, &name);
     }
     for (index, batch) in crowd.batches.iter().enumerate() {
         let mut files = Vec::new();
