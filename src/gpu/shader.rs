@@ -248,6 +248,7 @@ pub struct KernelText {
     pub instances_per_group: Option<u32>,
     /// The invocations of a workgroup that poses, and the words of the buffers that it reads: for programs that execute
     /// the compiled kernel without a device. `None` for kernels of goals and for kernels that do not pose.
+    #[doc(hidden)]
     pub workgroup: Option<(u32, NamedWords)>,
 }
 
@@ -332,6 +333,7 @@ impl KernelText {
 
     /// The kernel that poses all instances of a skeleton with `layers` layers each that need a mixing, for skin matrices
     /// alone.
+    #[doc(hidden)]
     pub fn pose(
         packed: &PackedLibrary,
         skeleton: SkeletonId,
@@ -346,6 +348,7 @@ impl KernelText {
 
     /// The kernel that poses instances of a skeleton with `layers` layers each that need a mixing, for any outputs and
     /// for instances of a visible list.
+    #[doc(hidden)]
     pub fn any_outputs(packed: &PackedLibrary, skeleton: SkeletonId, mixing: Mixing, layers: u32) -> Self {
         let plan = Plan::new(mixing, &packed.skeletons[skeleton.index()].record, layers);
         Self::of_plan(packed, plan).with_buffers(packed, skeleton, &plan, layers)
