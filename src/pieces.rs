@@ -94,12 +94,12 @@ impl Group {
     /// Adds the events of the group's crowd to a list of events of the whole crowd, and counts events beyond its
     /// capacity. `pieces` are the pieces of all groups.
     pub fn add_events(&self, found: EventList, pieces: &[Piece], list: &mut EventList, capacity: usize) {
-        let room = capacity.saturating_sub(list.events.len());
-        let missed = found.events.len().saturating_sub(room) as u64;
+        let free = capacity.saturating_sub(list.events.len());
+        let missed = found.events.len().saturating_sub(free) as u64;
         list.missed = list.missed.saturating_add(found.missed).saturating_add(missed);
         let in_crowd =
             |event: Occurrence| Occurrence { instance: pieces[self.positions[event.instance]].instance, ..event };
-        list.events.extend(found.events.into_iter().take(room).map(in_crowd));
+        list.events.extend(found.events.into_iter().take(free).map(in_crowd));
     }
 }
 

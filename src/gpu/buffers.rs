@@ -7,12 +7,12 @@ use crate::gpu::{DeviceAndQueue, Scopes, create_buffer, fault_point};
 
 /// A storage buffer with contents. Empty contents become 16 zero bytes, because a binding must not be empty.
 pub(crate) fn upload(gpu: DeviceAndQueue, label: &str, contents: &[u8]) -> wgpu::Buffer {
-    upload_with_room(gpu, label, contents, 0)
+    upload_with_capacity(gpu, label, contents, 0)
 }
 
-/// As [`upload`], with room for at least this many bytes.
-pub(super) fn upload_with_room(gpu: DeviceAndQueue, label: &str, contents: &[u8], room: u64) -> wgpu::Buffer {
-    let size = room.max(contents.len() as u64).max(16);
+/// As [`upload`], with a capacity of at least this many bytes.
+pub(super) fn upload_with_capacity(gpu: DeviceAndQueue, label: &str, contents: &[u8], capacity: u64) -> wgpu::Buffer {
+    let size = capacity.max(contents.len() as u64).max(16);
     sized_buffer(gpu, label, contents, Usages::STORAGE, size)
 }
 

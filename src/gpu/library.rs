@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::error::Error;
-use crate::gpu::buffers::{upload_with_room, write};
+use crate::gpu::buffers::{upload_with_capacity, write};
 use crate::gpu::kernels::{PipelineCache, SideKernel, VisibleKernels, bind_group_layout, kernel_limits};
 use crate::gpu::shader::Composed;
 use crate::gpu::{DeviceAndQueue, Scopes, check_device, largest_binding};
@@ -134,12 +134,12 @@ impl GpuLibrary {
     ) -> Result<Self, Error> {
         let device = gpu.device;
         check_limits(device)?;
-        let (words_room, values_room) = (4 * packed.room.words as u64, 16 * packed.room.values as u64);
-        check_size(device, "words of a packed library, in bytes (split the library)", words_room)?;
-        check_size(device, "values of a packed library, in bytes (split or compress the library)", values_room)?;
+        let (words_capacity, values_capacity) = (4 * packed.capacity.words as u64, 16 * packed.capacity.values as u64);
+        check_size(device, "words of a packed library, in bytes (split the library)", words_capacity)?;
+        check_size(device, "values of a packed library, in bytes (split or compress the library)", values_capacity)?;
         let scopes = Scopes::push(device);
-        let words = upload_with_room(gpu, "posse words", packed.words(), words_room);
-        let values = upload_with_room(gpu, "posse values", packed.values(), values_room);
+        let words = upload_with_capacity(gpu, "posse words", packed.words(), words_capacity);
+        let values = upload_with_capacity(gpu, "posse values", packed.values(), values_capacity);
         let layout = bind_group_layout(device, Pass::Pose);
         scopes.pop().await?;
         check_device(device).await?;

@@ -41,8 +41,8 @@ use crate::pack::{Features, clip, drive, skeleton};
 #[derive(Debug, Clone)]
 pub struct PackedLibrary {
     pub(crate) arrays: Arrays,
-    /// The room for the arrays of libraries that take the place of this one in an engine, at least as large as its own.
-    pub(crate) room: Sizes,
+    /// The capacity for the arrays of libraries that take the place of this one in an engine, at least as large as its own.
+    pub(crate) capacity: Sizes,
     pub(crate) skeletons: Vec<PackedSkeleton>,
     pub(super) clips: Vec<PackedClip>,
     /// For each mask its skeleton and the offset of its weights in the words.
@@ -195,8 +195,8 @@ impl PackedLibrary {
             arrays.words.push(0);
         }
         let interpolators = library.interpolators().to_vec();
-        let room = arrays.sizes();
-        Ok(Self { features, masks, chains, knots, blend_spaces, arrays, room, skeletons, clips, interpolators })
+        let capacity = arrays.sizes();
+        Ok(Self { features, masks, chains, knots, blend_spaces, arrays, capacity, skeletons, clips, interpolators })
     }
 
     /// The bytes of the array of words, for [`Buffer::Words`](crate::kernels::Buffer::Words) on a device of the caller:
@@ -216,7 +216,7 @@ impl PackedLibrary {
         self.arrays.size()
     }
 
-    /// Appends zeros to the arrays, moves them to their final memory, and frees the room that lists do not use.
+    /// Appends zeros to the arrays, moves them to their final memory, and frees the memory that lists do not use.
     pub(crate) fn finish(&mut self, zeros: Sizes) {
         self.arrays.values.finish(zeros.values);
         self.arrays.words.finish(zeros.words);

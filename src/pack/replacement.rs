@@ -52,12 +52,12 @@ impl PackedLibrary {
     pub fn reserve_for(&mut self, other: &Self) -> Result<(), Error> {
         self.check_shape(other)?;
         self.add_needs(other);
-        self.room.words = self.room.words.max(other.room.words);
-        self.room.values = self.room.values.max(other.room.values);
+        self.capacity.words = self.capacity.words.max(other.capacity.words);
+        self.capacity.values = self.capacity.values.max(other.capacity.values);
         Ok(())
     }
 
-    /// The library that takes the place of this one, with its room and needs.
+    /// The library that takes the place of this one, with its capacity and needs.
     ///
     /// # Errors
     /// [`Error::Usage`] if the libraries differ in what crowds rely on, or only the other one has scales that are not
@@ -74,7 +74,7 @@ impl PackedLibrary {
             return Err(Error::Usage(reason));
         }
         other.add_needs(self);
-        other.room = self.room;
+        other.capacity = self.capacity;
         Ok(other)
     }
 
@@ -87,8 +87,8 @@ impl PackedLibrary {
     #[cfg(feature = "gpu")]
     pub(crate) fn check_room(&self, other: &Self) -> Result<(), Error> {
         let sizes = [
-            ("words", other.arrays.words.len(), self.room.words),
-            ("values", other.arrays.values.len(), self.room.values),
+            ("words", other.arrays.words.len(), self.capacity.words),
+            ("values", other.arrays.values.len(), self.capacity.values),
         ];
         for (name, needed, allowed) in sizes {
             if needed > allowed {
@@ -308,13 +308,13 @@ mod tests {
         let mut shaped = linear(500);
         shaped.add_clip(shaped.clips()[0].clone()).unwrap();
         assert!(replace(&few, &packed(&shaped)).unwrap_err().contains("other clips"));
-        let mut roomy = few.clone();
-        roomy.reserve_for(&many).unwrap();
-        assert_eq!(roomy.size(), few.size(), "the room is the room of engines");
-        // The room stays, from library to library, and is not the room of the library that is taken.
-        let large = replace(&roomy, &many).unwrap();
+        let mut larger = few.clone();
+        larger.reserve_for(&many).unwrap();
+        assert_eq!(larger.size(), few.size(), "the capacity is the capacity of engines");
+        // The capacity stays, from library to library, and is not the capacity of the library that is taken.
+        let large = replace(&larger, &many).unwrap();
         assert!(replace(&replace(&large, &few).unwrap(), &many).is_ok());
-        let small = replace(&few, &roomy).unwrap();
+        let small = replace(&few, &larger).unwrap();
         assert_eq!(replace(&small, &many).unwrap_err(), error);
     }
 
@@ -330,12 +330,12 @@ mod tests {
         let mut timed = constant();
         timed.skeletons[0].record.timeline_count = 2;
         for (first, other) in [(plain(), spline), (constant(), moving), (constant(), timed)] {
-            let mut first = PackedLibrary { room: plain().room, ..first };
+            let mut first = PackedLibrary { capacity: plain().capacity, ..first };
             let error = replace(&first, &other).unwrap_err();
             assert!(error.contains("kinds that the one in its place had no room for"), "{error}");
             first.reserve_for(&other).unwrap();
             let taken = replace(&first, &other).unwrap();
-            assert_eq!((taken.features, taken.room), (first.features, first.room));
+            assert_eq!((taken.features, taken.capacity), (first.features, first.capacity));
             assert_eq!(taken.skeletons[0].record, first.skeletons[0].record);
             assert_eq!(taken.skeletons[0].reach, first.skeletons[0].reach);
         }

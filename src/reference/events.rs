@@ -45,14 +45,14 @@ pub fn of_crowd(library: &Library, crowd: &Crowd, step: Step, capacity: usize) -
 fn add_layers(shown: &Instance, instance: usize, step: Step, capacity: usize, list: &mut EventList) {
     let driven = shown.driven(step.to);
     for (number, layer) in shown.layers.iter().enumerate() {
-        let room = (capacity - list.events.len()).min(EventList::MAX_PER_LAYER);
+        let free = (capacity - list.events.len()).min(EventList::MAX_PER_LAYER);
         if layer.driver.is_some() && driven[number].layer.weight <= MIN_DRIVEN_WEIGHT {
             continue;
         }
         let weighed = Layer { time: layer.time, ..driven[number].layer };
         let (reached, missed) = match layer.time {
-            LayerTime::Synced { leader } => of_follower(shown, leader, &weighed, step, room),
-            _ => of_layer(shown.library.clip(layer.clip), &weighed, step, room),
+            LayerTime::Synced { leader } => of_follower(shown, leader, &weighed, step, free),
+            _ => of_layer(shown.library.clip(layer.clip), &weighed, step, free),
         };
         let occurrence = |(tick, event)| Occurrence { tick, instance, layer: number, event };
         list.events.extend(reached.into_iter().map(occurrence));

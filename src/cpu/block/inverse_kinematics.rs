@@ -47,9 +47,9 @@ pub fn two_bones<L: Lanes>(
     // Half the angle between the bones, by the lengths of the triangle: no difference of large squares.
     let apart = absolute(p - q);
     let margin = L::splat(REACH_MARGIN);
-    let room = one - apart - margin;
-    let to_straight = (one - far).max(margin).min(room);
-    let to_folded = (far - apart).max(margin).min(room);
+    let most = one - apart - margin;
+    let to_straight = (one - far).max(margin).min(most);
+    let to_folded = (far - apart).max(margin).min(most);
     let reach = one - to_straight;
     let scale = L::splat(0.25) / (p * q);
     let wanted =

@@ -66,16 +66,16 @@ fn sample_run<L: Lanes>(
 ) {
     let Sampling { clip: ClipSource { plan, sampler, .. }, rest, .. } = *sampling;
     let (joints, values) = (run.joints(), sampler.values());
-    let room = joints.len().next_multiple_of(L::BLOCK);
+    let padded = joints.len().next_multiple_of(L::BLOCK);
     match run.kind {
         RunKind::Rest => {
             for (_, place) in sampling.places() {
-                copy::<L>(&rest[part as usize][joints.start..], &mut to[place + joints.start..][..room]);
+                copy::<L>(&rest[part as usize][joints.start..], &mut to[place + joints.start..][..padded]);
             }
         }
         RunKind::Constant(first_value) => {
             for (_, place) in sampling.places() {
-                copy::<L>(&values[first_value as usize..], &mut to[place + joints.start..][..room]);
+                copy::<L>(&values[first_value as usize..], &mut to[place + joints.start..][..padded]);
             }
         }
         RunKind::Gathered(first_offset) => {
@@ -93,7 +93,7 @@ fn sample_run<L: Lanes>(
                     sample_each(sampling, instance, joints.clone(), part, &mut to[place..]);
                     continue;
                 }
-                let to = &mut to[place + joints.start..][..room];
+                let to = &mut to[place + joints.start..][..padded];
                 if keys.is_quantized() {
                     sample_decoded::<L>(sampling, decoded, instance, keys, part, to);
                 } else {

@@ -84,8 +84,8 @@ impl<'a> Files<'a> {
         }
         let failed = |error: std::io::Error| format!("{}: {error}", key.display());
         let mut bytes = Vec::new();
-        let room = usize::try_from(size).unwrap_or(usize::MAX);
-        bytes.try_reserve_exact(room).map_err(|_| failed(ErrorKind::OutOfMemory.into()))?;
+        let capacity = usize::try_from(size).unwrap_or(usize::MAX);
+        bytes.try_reserve_exact(capacity).map_err(|_| failed(ErrorKind::OutOfMemory.into()))?;
         File::open(key).and_then(|file| file.take(size).read_to_end(&mut bytes)).map_err(failed)?;
         Ok(Cow::Owned(bytes))
     }
