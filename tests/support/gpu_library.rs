@@ -1,16 +1,55 @@
 //! The GPU of the tests, and libraries on it.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::num::NonZero;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 use posse::gpu::{AdapterKind, GpuContext, GpuEngine, GpuLibrary};
 use posse::packed::PackedLibrary;
 use posse::{Error, Library};
 
-/// The GPU of the tests: hardware if there is some, otherwise a software renderer. Without either, this fails with a
-/// message that names the package to install.
+/// The largest number of devices: more would compile the same kernels more often than they run.
+const MAX_DEVICES: usize = 4;
+
+/// The devices of the tests, each with the number of threads that use it.
+static DEVICES: Mutex<Vec<(GpuContext, usize)>> = Mutex::new(Vec::new());
+
+fn devices() -> MutexGuard<'static, Vec<(GpuContext, usize)>> {
+    DEVICES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The device of a thread, which the thread gives back at its end.
+struct Lease(usize);
+
+impl Lease {
+    /// Takes the device that the fewest threads use. There are as many as the tests have threads, since a software
+    /// renderer compiles and runs the kernels of a device in one thread.
+    fn new() -> Self {
+        let wanted = thread::available_parallelism().map_or(1, NonZero::get).min(MAX_DEVICES);
+        let mut devices = devices();
+        if devices.iter().all(|(_, users)| *users > 0) && devices.len() < wanted {
+            let device = GpuContext::new(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}"));
+            devices.push((device, 0));
+        }
+        let fewest = (0..devices.len()).min_by_key(|&index| devices[index].1).expect("at least one device is wanted");
+        devices[fewest].1 += 1;
+        Self(fewest)
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        devices()[self.0].1 -= 1;
+    }
+}
+
+/// The GPU of a test, the same for all calls of its thread: hardware if there is some, otherwise a software renderer.
+/// Without either, this fails with a message that names the package to install.
 pub fn gpu() -> GpuContext {
-    static GPU: OnceLock<GpuContext> = OnceLock::new();
-    GPU.get_or_init(|| GpuContext::new(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}"))).clone()
+    thread_local! {
+        static LEASE: Lease = Lease::new();
+    }
+    LEASE.with(|lease| devices()[lease.0].0.clone())
 }
 
 /// A library on the GPU of the tests.
@@ -19,7 +58,7 @@ pub fn gpu_library(packed: PackedLibrary) -> Result<GpuLibrary, Error> {
 }
 
 /// A library on a device that lives as long as the tests. All such libraries of a device share kernels, which a
-/// software renderer takes longer to compile than to run.
+/// software renderer takes longer to compile than to run; Mesa's cache on disk shares them between devices.
 pub fn gpu_library_on(gpu: &GpuContext, packed: PackedLibrary) -> Result<GpuLibrary, Error> {
     static FIRST: Mutex<Vec<Arc<GpuLibrary>>> = Mutex::new(Vec::new());
     let first = {
