@@ -4,8 +4,8 @@
 //! # The idea
 //!
 //! A [`Library`] holds what does not change per frame: skeletons ([`Skeleton`]), skins ([`Skin`]), clips ([`Clip`]) and
-//! masks ([`Mask`]), with the numbers of their files in `f64`. An engine packs it once into two flat arrays. No clip is
-//! baked, and no key is resampled.
+//! masks ([`Mask`]), with the numbers of their files in `f64`. An engine packs it once into two flat arrays. Keys stay
+//! as they are; only curves of FBX that are no lines become keys, within a bound.
 //!
 //! A [`Crowd`] lists instances: a skeleton and up to eight layers ([`Layer`]) each. A layer is a clip with a clock, a
 //! weight, a mode, a mask and fades. The clip time of a layer that plays follows from the tick of the crowd clock, an
