@@ -40,10 +40,10 @@
 //!   many keys and how far it is off, and which tracks of the source were dropped. Keys are transformed unless
 //!   something that is not mapped moves between mapped joints, or the mapped joints hang from each other in another
 //!   way; a joint above that has no partner and stands still makes no difference. Root motion of a clip is kept if its
-//!   joint is the root of the map; else [`RetargetedClip::lost_root_motion`] has the reason. The report also
-//!   lists the bones that were rotated, by how much and why, the roles of the joints, the up axes, the rotation of the
-//!   front, the factor with its basis, and [`warnings`](Retargeting::warnings) about what looks wrong.
-//!   [`Retargeting::named`] says all in names and sentences, for people and JSON.
+//!   joint is the root of the map; else [`RetargetedClip::lost_root_motion`] has the reason. The report also lists the
+//!   bones that were rotated, by how much and why, the roles of the joints, the up axes, the rotation of the front, the
+//!   factor with its basis, and [`warnings`](Retargeting::warnings) about what looks wrong. [`Retargeting::named`] says
+//!   all in names and sentences, for people and JSON.
 //! * **Choices.** [`RetargetOptions::reference`] is another pose of the source than its rest pose to begin from,
 //!   [`target_pose`](RetargetOptions::target_pose) one of the target. [`Facing`], [`Ground`] and [`CarriedJoints`] can
 //!   be parsed from words. [`Library::copy_skeleton`] brings the target from another library.
