@@ -29,6 +29,8 @@ mod compressed;
 mod compressed_between_keys;
 /// Curves of every kind, compared with collected figures.
 mod curves;
+/// Pages for users, compared with the names in the code.
+mod documents;
 /// Easings, compared with hand-worked cases and with figures of Cocos Creator.
 mod easing;
 /// Events, and the player that fires them frame by frame, compared with figures of Cocos Creator.

@@ -19,7 +19,10 @@
 //!    with and without error compensation of rotations and of places. The result with the fewest bytes is kept.
 //!
 //! The result is again a library. It holds exactly the numbers that the engines decode, so that the reference can
-//! compute the expected poses.
+//! compute the expected poses. [`CompressedLibrary::reports`] has the size and the measured error of each clip.
+//!
+//! At 0.01 % of the rig's size, rigs with long clips take 9 to 24 % of the `f32` packing, and a rig that moves evenly
+//! takes 6 %, with all tables. Morph weights take 21 to 46 %. Clips of a few keys save less.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -62,16 +65,20 @@ mod variants;
 ///
 /// ```
 /// use posse::compress::{CompressedLibrary, ErrorBound, Length};
+/// use posse::cpu::CpuEngine;
 /// use posse::packed::PackedLibrary;
 /// use posse::demo;
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let library = demo::library()?;
+/// // A share of 1e-4 is 0.01 % of the size of the rig.
 /// let compressed = CompressedLibrary::new(&library, ErrorBound::new(Length::Share(1e-4)))?;
-/// let report = &compressed.reports()[0];
-/// println!("{} of {} bytes, error {}", report.compressed_bytes, report.float_bytes, report.error);
-/// let packed = compressed.pack()?; // for an engine
+/// for report in compressed.reports() {
+///     println!("{} bytes of {}, off by {}", report.compressed_bytes, report.float_bytes, report.error);
+/// }
+/// let packed = compressed.pack()?;
 /// assert!(packed.size() < PackedLibrary::new(&library)?.size());
+/// let _engine = CpuEngine::from_packed(packed, 1);
 /// # Ok(())
 /// # }
 /// ```

@@ -1,5 +1,14 @@
 //! The CPU engine: reads the packed library, uses all cores and the widest registers of the machine.
 //!
+//! [`CpuEngine::crowd`] makes a [`CpuCrowd`] once, and [`CpuEngine::pose`] poses it per frame. [`CpuEngine::read`]
+//! returns the pose of one instance; [`CpuCrowd::batches`] have the arrays of all, in the layout of the buffers of the
+//! GPU engine.
+//!
+//! [`CpuEngine::query`] poses one instance at any tick, from the same [`Crowd`](crate::Crowd) that another engine
+//! poses: for sockets and game rules beside a crowd on the GPU, without a readback.
+//!
+//! # The algorithm
+//!
 //! From the bottom up; a folder or file imports only what stands before it:
 //!
 //! 1. `simd` has the registers, one type per instruction set. It does not know the packed library.

@@ -13,6 +13,21 @@ use crate::model::{Mixing, Outputs, SkinFormat};
 use crate::pack::record::{self, Constant, Field, Record, Shared, Value};
 use crate::pack::{Features, OutputLayout, PackedCrowd, PackedLibrary};
 
+#[test]
+fn the_shader_in_the_documentation_is_the_function_of_the_example() {
+    let lines = include_str!("mod.rs").lines().skip_while(|line| *line != "//! ```wgsl").skip(1);
+    let lines = lines.take_while(|line| *line != "//! ```").map(|line| line.trim_start_matches("//!"));
+    let shader: Vec<&str> = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
+    naga::front::wgsl::parse_str(&shader.join("\n")).unwrap_or_else(|error| panic!("{error}: {shader:?}"));
+    let function = shader.iter().position(|line| line.starts_with("fn ")).unwrap();
+    let example = include_str!("../../examples/skinned_gltf.rs");
+    assert!(
+        example.contains(&shader[function..].join("\n")),
+        "examples/skinned_gltf.rs has another {}",
+        shader[function]
+    );
+}
+
 fn parse(kernel: &PoseKernel) -> naga::Module {
     parse_composed(&Composed::pose(kernel, Features::ALL, &[]))
 }

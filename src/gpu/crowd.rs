@@ -20,26 +20,10 @@ use crate::transition::NewTransition;
 ///
 /// A crowd that only plays needs one call per frame: [`encode`](Self::encode).
 ///
-/// # Crowds that change
-/// [`set_layers`](Self::set_layers) replaces the layers of all instances in place, [`set_instance`](Self::set_instance)
-/// the layers of one instance, [`set_instances`](Self::set_instances) of several, [`set_goals`](Self::set_goals) the
-/// goals of one; [`Crowd::cross_fade`] makes layers that lead from one clip to another. The capacity for layers is
-/// fixed when the crowd is made: the layers that it begins with, or more by [`CrowdOptions::layers`] and
-/// [`CrowdOptions::mixing`]. More layers, other skeletons, or another number of instances need a new `GpuCrowd`; it
-/// shares the [`GpuLibrary`] and its pipelines.
-///
-/// To remove an instance, drop it from the visible list (see [`encode_visible`](Self::encode_visible)) or do not draw
-/// it, and clear its layers; until then its events and root motion continue. Without layers, it stands in its rest
-/// pose. To add an instance, reuse a free slot of the same skeleton by `set_instance` and `set_goals`, and list it with
-/// an update interval of 1 at first. Until it is posed, the slot holds the pose of the previous occupant; for one more
-/// frame, it holds that pose as the previous one. Make a crowd whose number of instances varies as large as it can
-/// become.
-///
-/// # Parameters and transitions
-/// The times and weights of layers, and the targets and weights of goals, can follow from parameters in a buffer
-/// ([`GpuBatch::parameters`]), which the caller writes by [`set_parameters`](Self::set_parameters) or by a kernel. Then
-/// no frame needs an upload but for the clock. With [`CrowdOptions::transitions`], [`transition`](Self::transition)
-/// leads an instance to other layers without a jump.
+/// The [module](crate::gpu) describes what else a frame can do, and the [crate](crate#crowds-that-change) how crowds
+/// change: by [`set_layers`](Self::set_layers), [`set_instance`](Self::set_instance),
+/// [`set_instances`](Self::set_instances), [`set_goals`](Self::set_goals) and [`transition`](Self::transition), within
+/// the capacity that is fixed when the crowd is made.
 ///
 /// # Examples
 /// ```

@@ -35,8 +35,12 @@ pub enum LayerTime {
 
 /// A clip at work on an instance. Its effective weight is `weight x driver x ramp of the fades x mask`.
 ///
+/// Layers that [blend](LayerMode::Blend) are averaged by weight. Then the layers that override or add follow in order.
 /// Each translation, rotation, scale, morph weight and property is blended separately. A layer whose clip has no track
 /// for one of them does not affect it.
+///
+/// [`ClipId::looping`], [`once`](ClipId::once) and [`at`](ClipId::at) are short for [`Layer::new`] with a playback;
+/// [`phase`](Self::phase), [`start`](Self::start), [`rate`](Self::rate) and [`weight`](Self::weight) change the layer.
 ///
 /// # Examples
 /// ```
@@ -45,7 +49,7 @@ pub enum LayerTime {
 ///
 /// # fn main() -> Result<(), posse::Error> {
 /// let library = demo::library()?;
-/// let [walk, wave] = ["walk", "wave"].map(|name| library.find_clip(name).expect("a clip of the demo"));
+/// let [walk, run, wave] = ["walk", "run", "wave"].map(|name| library.find_clip(name).expect("a clip of the demo"));
 /// // A quarter of a second ahead of one that began at second 0, and 1.2 times as fast.
 /// let below = walk.looping().phase(0.25).rate(1.2);
 /// // From second 1 on, the wave fades in within half a second, over the walk.
@@ -54,6 +58,8 @@ pub enum LayerTime {
 /// assert_eq!(over.ramp(Ticks::from_seconds(1.25)), 0.5);
 /// let mut crowd = Crowd::new();
 /// crowd.push(library.clip(walk).skeleton, &[below, over])?;
+/// // From second 5 on, the walk fades out and the run fades in, within half a second.
+/// crowd.cross_fade(0, run.looping().rate(1.1), 5.0..5.5)?;
 /// # Ok(())
 /// # }
 /// ```

@@ -437,6 +437,7 @@ pub struct Skin {
 }
 
 /// The format of the skin matrices that an engine writes: full, or half the bytes.
+/// [`Outputs::with_skin_format`](crate::Outputs::with_skin_format) selects it.
 ///
 /// The reference returns the matrices of every format unrounded. [`contract`](crate::contract) bounds the errors of the
 /// other engines. [`wgsl`](Self::wgsl) returns the functions that read a format in a shader.

@@ -39,9 +39,10 @@ impl PackedLibrary {
     ///     part.trim_clips(&[(walk, range)])?;
     ///     PackedLibrary::new(&part)
     /// };
+    /// // The clip takes a second.
     /// let (mut first, second) = (part([0.0, 0.6])?, part([0.4, 1.0])?);
     /// first.reserve_for(&second)?;
-    /// let mut engine = CpuEngine::from_packed(first, 1);
+    /// let mut engine = CpuEngine::from_packed(first, 1); // or a GpuLibrary, and its `replace`
     /// let mut crowd = engine.crowd(&demo::crowd(&library, 5)?, Outputs::SKIN)?;
     /// engine.pose(&mut crowd, Ticks(0));
     /// engine.replace_library(second)?;

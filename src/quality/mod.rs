@@ -18,8 +18,12 @@
 //!
 //! 1. [`Stance::of_clip`] looks at some poses: which way is up, where the ground is, if the clip walks on the spot.
 //! 2. [`QualityMeter`] takes frame by frame. [`MotionQuality::of_clip`] does it for a clip of a library.
-//! 3. [`FootContacts`] has the contacts of each foot.
-//! 4. [`FootLock`] holds feet in contact where they are, by goals of inverse kinematics.
+//! 3. [`FootContacts`] has the contacts of each foot. [`FootContacts::write`] fills arrays of kind
+//!    [`ArrayKind::Contact`](crate::bake::ArrayKind::Contact).
+//! 4. [`FootLock`] holds feet in contact where they are: it gives the goals of inverse kinematics of an instance at a
+//!    time of its clip.
+//!
+//! The meter takes places and rotations of any origin; its memory does not grow with their number.
 //!
 //! The ground is flat: on stairs and slopes, feet are in contact at its height only.
 //!
@@ -35,6 +39,10 @@
 //! // It walks on the spot.
 //! assert!(quality.feet.is_some_and(|feet| feet.ground_speed > 0.5));
 //! assert_eq!(contacts.feet(), 2);
+//!
+//! let idle = library.find_clip("idle").expect("the demo stands");
+//! let (_, contacts) = MotionQuality::of_clip(&library, idle, 60.0, GroundLevel::Auto)?;
+//! assert!(contacts.at(0, 30).is_some(), "the left foot stands");
 //! # Ok(())
 //! # }
 //! ```

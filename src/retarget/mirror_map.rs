@@ -69,6 +69,9 @@ impl MirrorMap {
     /// let human = library.clip(walk).skeleton;
     /// let map = MirrorMap::new(&library, human)?;
     /// let mirrored = library.mirror(&[walk], &map)?;
+    /// for remark in &mirrored.remarks {
+    ///     eprintln!("{}", map.describe(&library, remark));
+    /// }
     /// assert_eq!(library.clip(mirrored.clips[0].clip).name.as_deref(), Some("walk_mirror"));
     /// # Ok(())
     /// # }

@@ -1,4 +1,83 @@
-//! Retargeting: clips of one skeleton for another one.
+//! Retargeting: clips of one skeleton for another one, with other names, proportions and rest pose; and mirror images
+//! of clips, with left and right exchanged.
+//!
+//! [`Library::retarget`] makes the clips by a [`JointMap`], which pairs the joints. Each mapped joint rotates from its
+//! rest pose as its partner does from the reference pose, in model space; the root moves in proportion. Before, the
+//! bones of a human's reference pose are rotated to where the bones of the target point, its space so that up axis and
+//! front match the target, and its ground becomes the ground of the target: [`RetargetOptions`].
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! use posse::retarget::{JointMap, RetargetOptions, TrackMethod};
+//! use posse::{Library, demo, import};
+//!
+//! # fn main() -> Result<(), posse::Error> {
+//! // For a file: import::bvh::load(&mut library, "nod.bvh")?
+//! let nod = b"HIERARCHY ROOT Hips { OFFSET 0 95 0 CHANNELS 3 Xposition Yposition Zposition JOINT Head { OFFSET 0 70 0\n\
+//!     CHANNELS 1 Xrotation End Site { OFFSET 0 20 0 } } }\nMOTION\nFrames: 2\nFrame Time: 0.5\n0 95 0 0\n0 95 10 30\n";
+//! let mut library = demo::library()?; // the target may come from any file
+//! let human = library.clips()[0].skeleton;
+//! let source = import::bvh::from_slice(&mut library, Path::new("nod.bvh"), nod)?;
+//!
+//! let map = JointMap::by_names(&library, source.skeleton, human)?; // Hips -> pelvis, Head -> head
+//! let result = library.retarget(&[source.clip], &map, &RetargetOptions::default())?;
+//! let made = &result.clips[0];
+//! assert!(made.tracks.iter().all(|track| track.method == TrackMethod::Exact));
+//! assert_eq!(library.clip(made.clip).skeleton, human);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! * **Pairs.** [`JointMap::by_names`] pairs joints by name, by name without namespace, separators and capitals, and by
+//!   their roles in a human; [`JointMap::from_json`] reads pairs. Equal names make no pair if the roles differ. Where
+//!   only one joint of a pair has a role, its partner has it, too. [`JointMap::remarks`] lists joints that a human
+//!   needs and that have no partner.
+//! * **Roles** come from the extensions `VRMC_vrm`, `VRMC_vrm_animation` and `VRM` (of VRM 0.x) of a file
+//!   ([`Skeleton::human_bones`]), or else from the naming convention that explains the whole skeleton best, of 22, and
+//!   at last from the shape of the skeleton ([`MatchedBy::Structure`]).
+//! * **The report**, [`Retargeting`], says of each track if its keys were transformed, or if it was sampled, at how
+//!   many keys and how far it is off, and which tracks of the source were dropped. Keys are transformed unless
+//!   something that is not mapped moves between mapped joints, or the mapped joints hang from each other in another
+//!   way; a joint above that has no partner and stands still makes no difference. Root motion of a clip is kept if its
+//!   joint is the root of the map; else [`RetargetedClip::lost_root_motion`] has the reason. The report also lists the
+//!   bones that were rotated, by how much and why, the roles of the joints, the up axes, the rotation of the front, the
+//!   factor with its basis, and [`warnings`](Retargeting::warnings) about what looks wrong. [`Retargeting::named`] says
+//!   all in names and sentences, for people and JSON.
+//! * **Choices.** [`RetargetOptions::reference`] is another pose of the source than its rest pose to begin from,
+//!   [`target_pose`](RetargetOptions::target_pose) one of the target. [`Facing`], [`Ground`] and [`CarriedJoints`] can
+//!   be parsed from words. [`Library::copy_skeleton`] brings the target from another library.
+//! * **Morph weights** go to the partner of their joint, by the names of morph targets
+//!   ([`Joint::morph_names`](crate::Joint::morph_names)) where both files have them, else in their order if the numbers
+//!   are equal. A joint whose partner has no such morph targets takes the weights of the joint with the most names in
+//!   common.
+//! * **Expressions** of a `.vrma` file become morph weights of a VRM 1.0 or 0.x model that has expressions of the same
+//!   names ([`Skeleton::expressions`]): weights are clamped to 0 and 1 and add up, binary ones are on above 0.5, and
+//!   overrides of lip sync, blinking and gaze hold. Keys stay keys where one expression alone moves a face; else
+//!   weights are sampled within 1e-4. Colours and textures of expressions and the gaze are dropped. Warnings list what
+//!   has no partner.
+//!
+//! The clips are ordinary clips. [`export`](crate::export) writes them into the glTF file of the target, as BVH files
+//! and as VRM animations.
+//!
+//! # Mirror images
+//!
+//! [`Library::mirror`] adds clips with left and right exchanged. [`MirrorMap::new`], which has an example, finds the
+//! partner of each joint, by the roles of a human, by the words for left and right in names, or by the places of the
+//! rest pose, and the plane: upright, between left and right. Both can be changed. Each joint moves as its partner,
+//! reflected. Keys are transformed, so that key times and interpolation stay, and the mirror image of a mirror image is
+//! the original.
+//!
+//! * If the rest pose or the bind pose of the skin is symmetric, each joint is at the mirrored place of its partner. If
+//!   neither is, bones are rotated until they have the mirrored directions ([`MirrorRemark::Asymmetric`]).
+//! * A joint on one side without a partner is mirrored in itself ([`MirrorRemark::Alone`]). If joints below it have
+//!   partners, it stays at rest instead ([`MirrorRemark::Still`]).
+//! * The root joint stays the root joint, or its partner becomes it. Events, sync markers and properties stay as they
+//!   are. Morph weights go to the partner, and left and right are exchanged in the names of morph targets
+//!   (`eyeBlinkLeft`). Without such names, they keep their order. The weights of the expressions of a `.vrma` file go
+//!   to the expression of the other side, if a joint drives it.
+//!
+//! # The algorithm
 //!
 //! With model-space rotations `S(t)` of a mapped joint of the source, `S0` in the reference pose, and `T0` of its
 //! partner at rest, the partner's model-space rotation is `S(t) S0^-1 T0`: it rotates from its rest pose as the joint
