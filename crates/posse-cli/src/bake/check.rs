@@ -21,6 +21,7 @@ use crate::bake::progress::ClipLine;
 use crate::bake::shards_file::{ShardsFile, Task};
 use crate::bake::share::Share;
 use crate::bake::{crowd, merge};
+use crate::invocation::command_line;
 use crate::output::{self, note};
 use crate::threads;
 
@@ -60,8 +61,8 @@ pub fn run(args: &Args, options: &Options, task: &Task, threads: usize) -> Resul
     };
     note(&format!("clips with their outputs: {there} of {clips}; missing or different: {}{accepted}", missing.len()));
     if options.format == Format::Packed && missing.is_empty() && !is_merged {
-        let out = out.display();
-        note(&format!("the shares are not merged yet, by posse bake --merge {out}"));
+        let merge = command_line(&["bake", "--merge", &out.to_string_lossy()]);
+        note(&format!("the shares are not merged yet; run {merge}"));
     }
     Ok(if missing.is_empty() { Outcome::Passed } else { Outcome::Failed })
 }

@@ -395,7 +395,8 @@ fn damaged_parts_are_found_and_made_anew() {
     let bytes = fs::read(bench.path(part)).unwrap();
     let checked = bench.bake(&[["--check", "baked", "clips"].as_slice(), &arguments].concat());
     assert_code(&checked, 0);
-    assert!(checked.stdout.is_empty() && stderr(&checked).contains("not merged yet, by posse bake --merge baked"));
+    let hint = format!("not merged yet; run {} bake --merge baked", env!("CARGO_BIN_EXE_posse"));
+    assert!(checked.stdout.is_empty() && stderr(&checked).contains(&hint), "{}", stderr(&checked));
     let list = usize::try_from(u64::from_le_bytes(*bytes[..bytes.len() - 8].last_chunk().unwrap())).unwrap();
     let data = bytes.len() - 16 - list;
     let without = |at: usize| [&bytes[..at], &bytes[at + 1..]].concat();
