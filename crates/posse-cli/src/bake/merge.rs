@@ -41,8 +41,8 @@ pub const TABLE: &str = "index.parquet";
 /// The extension of the files of rigs.
 const RIG_EXTENSION: &str = "safetensors";
 
-/// The largest number of parts that are open at a time.
-const MAX_OPEN: usize = 128;
+/// The largest number of parts, or of files of rigs, that are open at a time.
+pub const MAX_OPEN: usize = 128;
 
 /// The bytes that are copied at a time.
 const BUFFER: usize = 1 << 20;
