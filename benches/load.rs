@@ -1,8 +1,9 @@
 //! Times to load glTF files, compared with parsing the same bytes by the `gltf` crate, which reads no keys.
 //! `cargo bench --bench load`
 //!
-//! Files come from `POSSE_BENCH_FILES`, separated by commas, or from the collected files beside the checkout. The two
-//! sides alternate, so that other jobs of the machine slow both. A ratio is the median of the ratios of the rounds.
+//! Files come from `POSSE_BENCH_FILES`, separated by commas, or from the collected files: `../shared`, or
+//! `tests/collected`. The two sides alternate, so that other jobs of the machine slow both. A ratio is the median of
+//! the ratios of the rounds.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a bench fails by a panic")]
 
@@ -121,8 +122,9 @@ fn files() -> Vec<PathBuf> {
     if let Ok(files) = std::env::var("POSSE_BENCH_FILES") {
         return files.split(',').map(PathBuf::from).collect();
     }
-    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
-    let mut folders = vec![shared.join("gltf"), shared.join("rigs")];
+    let collected = ["../shared", "tests/collected"].map(|folder| Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
+    let collected = collected.into_iter().find(|folder| folder.is_dir());
+    let mut folders = collected.map_or(Vec::new(), |folder| ["gltf", "rigs"].map(|name| folder.join(name)).to_vec());
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {

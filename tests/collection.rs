@@ -1,4 +1,5 @@
-//! Every collected file on every engine, compared with poses that another evaluator computed from the specification.
+//! Every collected file on every engine, compared with poses that another evaluator computed from the specification, or
+//! with the reference where these are not there.
 
 use std::path::{Path, PathBuf};
 
@@ -11,30 +12,51 @@ use serde_json::Value;
 
 use crate::support::displacement::assert_within;
 use crate::support::each_engine::{compressed_engines, fast_engines};
-use crate::support::skip::report_skipped;
-
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/gltf")
-}
+use crate::support::skip::collected_or_skip;
 
 #[test]
 fn every_engine_meets_every_sample_of_every_file() {
-    let Ok(entries) = std::fs::read_dir(folder().join("expected")) else {
-        report_skipped("the collected glTF files are not here; every mode is still tested on made-up ones");
-        return;
+    let Some(files) = collected_or_skip("gltf", "collected glTF files on every engine") else { return };
+    let Some(expected) = collected_or_skip("gltf/expected", "poses of collected files by another evaluator") else {
+        return entries(&files).iter().flat_map(|folder| entries(folder)).for_each(|file| check_with_reference(&file));
     };
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
+    let paths = entries(&expected);
     assert!(paths.len() >= 38, "only {} files of expected poses", paths.len());
     for path in paths {
-        check(&serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap());
+        check(&files, &serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap());
     }
 }
 
-fn check(expected: &Value) {
+/// What is in a folder, in order.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+/// Compares each engine with the reference, at nine times of each clip of a glTF file. Other files are passed over.
+fn check_with_reference(file: &Path) {
+    if !file.extension().is_some_and(|extension| extension == "glb" || extension == "gltf") {
+        return;
+    }
+    let mut library = Library::new();
+    let asset = gltf::load(&mut library, file).unwrap();
+    let mut crowd = Crowd::new();
+    for &clip in &asset.clips {
+        for step in 0..=8 {
+            let time = LayerTime::At(library.clip(clip).duration() * f64::from(step) / 8.0);
+            crowd.push(asset.skeleton, &[Layer::new(clip, time)]).unwrap();
+        }
+    }
+    let expected = Reference::new(&library).evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
+    check_engines(&file.display().to_string(), &library, &crowd, &expected);
+}
+
+fn check(folder: &Path, expected: &Value) {
     let name = expected["asset"].as_str().unwrap();
     let mut library = Library::new();
-    let asset = gltf::load(&mut library, folder().join(name)).unwrap();
+    let asset = gltf::load(&mut library, folder.join(name)).unwrap();
     assert!(asset.warnings.is_empty(), "{name}: {:?}", asset.warnings);
     let clip = asset.clips[expected["animation"].as_u64().unwrap() as usize];
     assert_eq!(library.clip(clip).name.as_deref(), expected["name"].as_str(), "{name}");
@@ -51,20 +73,26 @@ fn check(expected: &Value) {
     let truth = reference.evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
     let poses = truth.instances.iter().zip(samples).map(|(truth, sample)| pose(&library, &asset, truth, sample));
     let expected = Poses { instances: poses.collect() };
+    check_engine(name, &library, &crowd, &expected, &mut reference);
+    check_engines(name, &library, &crowd, &expected);
+}
 
-    let check = |library: &Library, expected: &Poses, engine: &mut dyn Evaluator| {
-        let actual = engine.evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
-        let report = contract::compare(library, &crowd, Ticks(0), expected, &actual);
-        assert!(report.is_within(), "{name}, {clip:?}, {}: {:?}", engine.engine(), report.quantities());
-    };
-    check(&library, &expected, &mut reference);
-    fast_engines(&|| PackedLibrary::new(&library).unwrap(), &mut |engine| check(&library, &expected, engine));
-    // The engines are compared with the reference on the compressed library, and the compressed library with the
-    // original.
-    let compressed = CompressedLibrary::new(&library, ErrorBound::default()).unwrap();
-    let decoded = Reference::new(compressed.library()).evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
-    compressed_engines(&compressed, |engine| check(compressed.library(), &decoded, engine));
-    assert_within(&library, &compressed, ErrorBound::default(), name);
+/// Compares the fast engines with expected poses. On the compressed library, they are compared with the reference, and
+/// the compressed library with the original.
+fn check_engines(name: &str, library: &Library, crowd: &Crowd, expected: &Poses) {
+    fast_engines(&|| PackedLibrary::new(library).unwrap(), &mut |engine| {
+        check_engine(name, library, crowd, expected, engine);
+    });
+    let compressed = CompressedLibrary::new(library, ErrorBound::default()).unwrap();
+    let decoded = Reference::new(compressed.library()).evaluate(crowd, Ticks(0), Outputs::ALL).unwrap();
+    compressed_engines(&compressed, |engine| check_engine(name, compressed.library(), crowd, &decoded, engine));
+    assert_within(library, &compressed, ErrorBound::default(), name);
+}
+
+fn check_engine(name: &str, library: &Library, crowd: &Crowd, expected: &Poses, engine: &mut dyn Evaluator) {
+    let actual = engine.evaluate(crowd, Ticks(0), Outputs::ALL).unwrap();
+    let report = contract::compare(library, crowd, Ticks(0), expected, &actual);
+    assert!(report.is_within(), "{name}, {}: {:?}", engine.engine(), report.quantities());
 }
 
 /// An expected sample as a pose of our skeleton. Values that are `null` come from the reference.

@@ -1,6 +1,5 @@
 //! Compressed libraries: errors, sizes, and bounds that are refused.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
@@ -16,7 +15,7 @@ use crate::support::assert_close::assert_vector;
 use crate::support::build::{clip, curve, degrees, joint, library, one_track, pose_at};
 use crate::support::displacement::assert_within;
 use crate::support::each_engine::compressed_engines;
-use crate::support::skip::report_skipped;
+use crate::support::skip::collected_or_skip;
 
 /// The bytes of the keys of all clips, in the ordinary packed library and in the compressed one.
 fn bytes(compressed: &CompressedLibrary) -> [usize; 2] {
@@ -43,7 +42,6 @@ fn at_a_ten_thousandth_of_the_size_the_keys_of_the_demo_take_a_quarter() {
 
 #[test]
 fn at_a_ten_thousandth_of_the_size_real_keys_take_a_quarter() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
     let files = [
         "gltf/CesiumMan/CesiumMan.glb",
         "gltf/Fox/Fox.glb",
@@ -52,12 +50,9 @@ fn at_a_ten_thousandth_of_the_size_real_keys_take_a_quarter() {
         "rigs/rig64.glb",
     ];
     for file in files {
-        if !folder.join(file).exists() {
-            report_skipped(&format!("{file} is not here; compressed keys are still measured on the demo's clips"));
-            continue;
-        }
+        let Some(path) = collected_or_skip(file, "the bytes of compressed keys") else { continue };
         let mut library = Library::new();
-        gltf::load(&mut library, folder.join(file)).unwrap();
+        gltf::load(&mut library, path).unwrap();
         let bound = ErrorBound::new(Length::Share(1e-4));
         let compressed = CompressedLibrary::new(&library, bound).unwrap();
         assert_within(&library, &compressed, bound, file);
@@ -192,14 +187,10 @@ const ACL: [(&str, usize, usize); 4] = [
 
 #[test]
 fn real_clips_take_fewer_bytes_than_with_acl() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
     for (file, clip, acl) in ACL {
-        if !folder.join(file).exists() {
-            report_skipped(&format!("{file} is not here; its size is not compared with that of ACL"));
-            continue;
-        }
+        let Some(path) = collected_or_skip(file, "the bytes of a clip, compared with ACL") else { continue };
         let mut library = Library::new();
-        gltf::load(&mut library, folder.join(file)).unwrap();
+        gltf::load(&mut library, path).unwrap();
         let compressed = CompressedLibrary::new(&library, ErrorBound::new(Length::Share(1e-4))).unwrap();
         let report = &compressed.reports()[clip];
         let bytes = report.compressed_bytes + report.compressed_table_bytes;
@@ -226,14 +217,10 @@ fn resident_bytes(library: &Library, clip: ClipId) -> usize {
 
 #[test]
 fn real_morph_weights_take_less_than_half() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/gltf");
-    for file in ["AnimatedMorphCube/AnimatedMorphCube.glb", "MorphStressTest/MorphStressTest.glb"] {
-        if !folder.join(file).exists() {
-            report_skipped(&format!("{file} is not here; its size is not compared with that of f32 keys"));
-            continue;
-        }
+    for file in ["gltf/AnimatedMorphCube/AnimatedMorphCube.glb", "gltf/MorphStressTest/MorphStressTest.glb"] {
+        let Some(path) = collected_or_skip(file, "the bytes of compressed morph weights") else { continue };
         let mut library = Library::new();
-        gltf::load(&mut library, folder.join(file)).unwrap();
+        gltf::load(&mut library, path).unwrap();
         let compressed = CompressedLibrary::new(&library, ErrorBound::new(Length::Share(1e-4))).unwrap();
         for report in compressed.reports() {
             let [float, bytes] = [

@@ -1,7 +1,6 @@
 //! The error bound of compressed libraries at random times between keys, where it is harder to hold: errors that cancel
 //! each other at the keys do not cancel each other between them.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
@@ -14,7 +13,7 @@ use posse::{ClipId, Crowd, Evaluator, Layer, LayerTime, Library, Outputs, Refere
 use crate::support::build::{clip, curve, degrees, joint};
 use crate::support::cases::some_of;
 use crate::support::displacement::{displacement, size};
-use crate::support::skip::report_skipped;
+use crate::support::skip::collected_or_skip;
 
 /// Random numbers from 0 to 1, the same in each run.
 struct Random(u64);
@@ -264,7 +263,6 @@ fn the_clips_of_the_demo_are_within_the_bound_between_keys() {
 
 #[test]
 fn real_clips_are_within_the_bound_between_keys() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared");
     let files = [
         "gltf/AnimatedMorphCube/AnimatedMorphCube.glb",
         "gltf/BoxAnimated/BoxAnimated.glb",
@@ -279,12 +277,9 @@ fn real_clips_are_within_the_bound_between_keys() {
         "rigs/rig64.glb",
     ];
     for file in files {
-        if !folder.join(file).exists() {
-            report_skipped(&format!("{file} is not here; random times are still tested on made-up clips"));
-            continue;
-        }
+        let Some(path) = collected_or_skip(file, "errors between the keys of a collected file") else { continue };
         let mut library = Library::new();
-        gltf::load(&mut library, folder.join(file)).unwrap();
+        gltf::load(&mut library, path).unwrap();
         assert_at_random_times(&library, ErrorBound::default(), file);
     }
 }

@@ -13,7 +13,7 @@ use posse::{Clip, ClipId, Crowd, Layer, LayerTime, Library, Outputs, Skeleton, S
 use serde_json::{Value, json};
 
 use crate::support::each_engine::each_engine;
-use crate::support::skip::report_skipped;
+use crate::support::skip::collected_or_skip;
 
 /// A custom interpolator. Between keys the result is `[a + (b - a) t, t, seconds, 1]`. On a key it is `[a, 0, 0, 1]`,
 /// or `[a, 0, 0, 0]` if it is bare, which stands for the value itself.
@@ -159,12 +159,8 @@ fn compare(library: &Library, skeleton: SkeletonId, clips: &[ClipId], figures: &
 }
 
 fn collection() -> Option<Value> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cocos/curves.json");
-    let Ok(bytes) = std::fs::read(file) else {
-        report_skipped("the collected figures of curves are not here; curves are still tested by hand");
-        return None;
-    };
-    Some(serde_json::from_slice(&bytes).unwrap())
+    let file = collected_or_skip("cocos/curves.json", "the collected figures of curves")?;
+    Some(serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap())
 }
 
 fn list(value: &Value) -> &[Value] {

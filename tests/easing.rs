@@ -1,7 +1,6 @@
 //! Easings, compared with hand-worked cases and with figures that Cocos Creator printed.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
@@ -13,7 +12,7 @@ use serde_json::Value;
 use crate::support::assert_close::{assert_close, assert_rotation};
 use crate::support::build::{clip, curve, degrees, joint, library, one_track, pose_at};
 use crate::support::each_engine::each_engine;
-use crate::support::skip::report_skipped;
+use crate::support::skip::collected_or_skip;
 
 /// Each easing over one second, at each quarter: the expected values follow from the formulas, by hand.
 #[test]
@@ -160,12 +159,8 @@ fn extreme_bezier_points_do_no_harm() {
 
 /// The contents of a file of figures. If the file is not there, it prints a note and returns `None`.
 fn figures(name: &str) -> Option<Value> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cocos").join(name);
-    let Ok(bytes) = std::fs::read(path) else {
-        report_skipped(&format!("{name} is not here; easings are still tested by hand and in random scenes"));
-        return None;
-    };
-    Some(serde_json::from_slice(&bytes).unwrap())
+    let file = collected_or_skip(&format!("cocos/{name}"), "the collected figures of easings")?;
+    Some(serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap())
 }
 
 fn numbers(value: &Value) -> Vec<f64> {

@@ -1,14 +1,12 @@
 //! Events that a player fires from frame to frame.
 
-use std::path::Path;
-
 use posse::events::Event;
 use posse::low_level::reference::Events;
 use posse::playback::Player;
 use posse::{Clip, Library, Playback, Skeleton, Ticks, WrapMode};
 use serde_json::Value;
 
-use crate::support::skip::report_skipped;
+use crate::support::skip::collected_or_skip;
 
 /// A clip that has only events.
 fn clip_with_events(duration: f64, times: impl IntoIterator<Item = f64>) -> Clip {
@@ -24,11 +22,8 @@ fn numbers(value: &Value) -> Vec<f64> {
 
 #[test]
 fn events_are_those_of_the_collected_figures() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cocos/events.json");
-    let Ok(bytes) = std::fs::read(file) else {
-        return report_skipped("the collected figures of events are not here; events are still tested by hand");
-    };
-    let figures: Value = serde_json::from_slice(&bytes).unwrap();
+    let Some(file) = collected_or_skip("cocos/events.json", "the collected figures of events") else { return };
+    let figures: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
     let (mut updates, mut fired, mut lingering) = (0, 0, 0);
     for run in figures["runs"].as_array().unwrap() {
         let clip = clip_with_events(run["duration"].as_f64().unwrap(), numbers(&run["frames"]));

@@ -17,7 +17,7 @@ use posse::{Joint, Library};
 use serde_json::{Value, json};
 
 use crate::support::gltf_builder::{GltfBuilder, bytes, load, something_of_everything};
-use crate::support::skip::report_skipped;
+use crate::support::skip::collected_or_skip;
 
 /// The tracks of the first clip.
 fn tracks(loaded: &(Library, Asset)) -> &[Track] {
@@ -434,11 +434,7 @@ fn numbers_of_joints_follow_the_order_of_the_file() {
 
 #[test]
 fn repeated_names_of_files_of_people_are_told_apart() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cases/gltf");
-    if !folder.is_dir() {
-        report_skipped("repeated names as people have them: ../shared/cases/gltf is missing");
-        return;
-    }
+    let Some(folder) = collected_or_skip("cases/gltf", "repeated names as people have them") else { return };
     let load = |name: &str| {
         let mut library = Library::new();
         let asset = gltf::load(&mut library, folder.join(name)).unwrap();

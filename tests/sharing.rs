@@ -3,7 +3,6 @@
 /// Keys are stored once.
 mod storage;
 
-use std::path::Path;
 use std::sync::Arc;
 
 use glam::{DAffine3, DVec3};
@@ -18,7 +17,7 @@ use posse::{Clip, ClipId, Error, Joint, Library, Skeleton, SkeletonId, Transform
 use crate::support::assert_close::{assert_rotation, assert_vector};
 use crate::support::build::{curve, degrees, pose_at};
 use crate::support::each_engine::each_engine;
-use crate::support::skip::report_skipped;
+use crate::support::skip::collected_or_skip;
 
 fn joint(name: &str, parent: Option<usize>, translation: [f64; 3]) -> Joint {
     let rest = Transform { translation: DVec3::from(translation), ..Transform::IDENTITY };
@@ -312,11 +311,8 @@ fn morph_weights_are_shared_by_the_names_of_morph_targets() {
 
 #[test]
 fn a_smile_of_a_file_stays_a_smile_in_a_file_of_another_order() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cases/gltf/morph-names");
-    if !folder.is_dir() {
-        report_skipped("files with morph targets in other orders: ../shared/cases/gltf/morph-names is missing");
-        return;
-    }
+    let folder = collected_or_skip("cases/gltf/morph-names", "files with morph targets in other orders");
+    let Some(folder) = folder else { return };
     let mut library = Library::new();
     let [talk, swapped] =
         ["src.gltf", "dst-swapped.gltf"].map(|file| gltf::load(&mut library, folder.join(file)).unwrap());
@@ -363,16 +359,16 @@ fn missing_clips_and_skeletons_are_refused() {
 
 #[test]
 fn collected_files_share_their_clips() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/gltf");
-    let files = ["CesiumMan/CesiumMan.glb", "CesiumMan-meshopt/CesiumMan-meshopt.glb", "RiggedFigure/RiggedFigure.glb"];
-    if !files.iter().all(|file| folder.join(file).exists()) {
-        report_skipped("the collected glTF files are not here; clips are still shared between made-up skeletons");
-        return;
-    }
     let mut library = Library::new();
-    let [walker, same, figure] = files.map(|file| gltf::load(&mut library, folder.join(file)).unwrap());
+    let mut load = |name: &str| {
+        let file = collected_or_skip(&format!("gltf/{name}/{name}.glb"), "clips shared between collected files");
+        file.map(|file| gltf::load(&mut library, file).unwrap())
+    };
+    let Some(walker) = load("CesiumMan") else { return };
     // The walker's 19 joints have the same names in the second file; the figure has 9 of these.
-    for (asset, turned) in [(same, 19), (figure, 9)] {
+    let others = [(load("CesiumMan-meshopt"), 19), (load("RiggedFigure"), 9)];
+    for (asset, turned) in others {
+        let Some(asset) = asset else { continue };
         let sharing = library.share_clip(walker.clips[0], asset.skeleton).unwrap();
         let tracks = &library.clip(walker.clips[0]).tracks;
         let pairs = tracks.iter().zip(&sharing.tracks).filter_map(|(track, target)| match (track.target, *target) {

@@ -38,6 +38,9 @@ mod events;
 /// The FBX importer: hand-worked files on the reference, and damaged files.
 #[cfg(feature = "fbx")]
 mod fbx;
+/// `tests/fetch`, which downloads the collected files.
+#[cfg(unix)]
+mod fetching;
 /// Documents that the `gltf` crate has loaded, compared with their files.
 #[cfg(feature = "gltf")]
 mod gltf_documents;

@@ -6,7 +6,6 @@ mod ends;
 mod rates;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use posse::curves::{Interpolation, Target, Track};
 use posse::low_level::reference::{phase, played};
@@ -17,7 +16,7 @@ use serde_json::Value;
 use crate::support::build::{curve, library};
 use crate::support::each_engine::each_engine;
 use crate::support::scenes::Numbers;
-use crate::support::skip::report_skipped;
+use crate::support::skip::collected_or_skip;
 
 const DAY: i64 = 86_400 * Ticks::PER_SECOND;
 
@@ -259,12 +258,8 @@ fn exact(playback: &Playback, now: Ticks, duration: f64) -> f64 {
 }
 
 fn collection() -> Option<Value> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cocos/wrap.json");
-    let Ok(bytes) = std::fs::read(file) else {
-        report_skipped("the collected figures of wrap modes are not here; the modes are still tested by hand");
-        return None;
-    };
-    Some(serde_json::from_slice(&bytes).unwrap())
+    let file = collected_or_skip("cocos/wrap.json", "the collected figures of wrap modes")?;
+    Some(serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap())
 }
 
 fn number(value: &Value) -> f64 {

@@ -58,6 +58,9 @@ impl GpuContext {
     /// * `WGPU_ADAPTER_NAME`: a part of the name of the adapter, in any case.
     /// * `WGPU_POWER_PREF`: `low` prefers an integrated GPU; `high` and `none` prefer a discrete one, as by default.
     ///
+    /// On Linux without a desktop, a layer of Mesa's drivers may write `error: XDG_RUNTIME_DIR is invalid or not set in
+    /// the environment.` to stderr, although nothing is wrong. `NODEVICE_SELECT=1` leaves the layer out.
+    ///
     /// # Errors
     /// * [`Error::NoAdapter`] if there is no such adapter.
     /// * [`Error::Device`] if it is not enough for posse or cannot be opened.

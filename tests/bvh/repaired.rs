@@ -6,7 +6,7 @@ use posse::curves::Target;
 use posse::import::bvh::{self, Asset, Keys, LoadOptions, Reader, count_frames};
 
 use crate::support::bvh_leg::LEG;
-use crate::support::skip::report_skipped;
+use crate::support::skip::collected_or_skip;
 
 fn import(text: &[u8]) -> (Library, Asset) {
     let mut library = Library::new();
@@ -187,11 +187,7 @@ fn end_sites_are_left_out_on_demand() {
 
 #[test]
 fn files_of_people_are_read() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cases/bvh");
-    if !folder.is_dir() {
-        report_skipped("BVH files as people have them: ../shared/cases/bvh is missing");
-        return;
-    }
+    let Some(folder) = collected_or_skip("cases/bvh", "BVH files as people have them") else { return };
     // The name of the last joint, the frames, the seconds of a frame, and the number of warnings.
     for (case, last, frames, frame_time, warning_count) in [
         ("cr_only", "Knee_end", 3, 1.0 / 30.0, 0),

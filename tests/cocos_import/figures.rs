@@ -1,5 +1,3 @@
-use std::path::Path;
-
 use posse::binding::UnboundCurves;
 use posse::binding::color_bytes;
 use posse::curves::Curve;
@@ -7,16 +5,12 @@ use serde_json::{Value, json};
 
 use super::examples;
 use super::{read, value};
-use crate::support::skip::report_skipped;
+use crate::support::skip::collected_or_skip;
 
 /// The collected figures; `None` if they are not there.
 fn figures() -> Option<Value> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cocos/curves.json");
-    let Ok(bytes) = std::fs::read(&file) else {
-        report_skipped(&format!("the figures of curves: there is no {}", file.display()));
-        return None;
-    };
-    Some(serde_json::from_slice(&bytes).unwrap())
+    let file = collected_or_skip("cocos/curves.json", "the figures of curves")?;
+    Some(serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap())
 }
 
 /// The only curve of a clip; `None` if it has no keys.

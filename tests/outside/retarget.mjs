@@ -12,6 +12,8 @@ import path from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 
+import { collected } from "../web/collected.mjs";
+
 const outside = path.resolve(process.env.OUTSIDE);
 const require = createRequire(path.join(outside, "package.json"));
 const validator = require("gltf-validator");
@@ -262,10 +264,9 @@ test("a BVH rig is written with its nodes", async () => {
     await checkPoses("same.glb", [["Hips", "Hips"], ["LeftForeArm", "LeftForeArm"], ["RightFoot", "RightFoot"]], ["Hips", "Hips"]);
 });
 
-const collected = path.resolve("../shared/gltf");
 for (const name of ["CesiumMan/CesiumMan.glb", "Fox/Fox.glb", "RiggedFigure/RiggedFigure.glb", "DancingRabbit/scene.gltf", "Ghost/ghost_v2.glb", "CesiumMan-meshopt/CesiumMan-meshopt.glb"]) {
-    const file = path.join(collected, name);
-    test(`${name} on itself`, { skip: fs.existsSync(file) ? false : `${file} is missing` }, async () => {
+    const file = collected(`gltf/${name}`);
+    test(`${name} on itself`, { skip: file ? false : `gltf/${name} is missing` }, async () => {
         posse("retarget", file, "--onto", file, "-o", "self.glb");
         const known = new Set();
         const before = await validator.validateBytes(new Uint8Array(fs.readFileSync(file)), {

@@ -1,12 +1,10 @@
 //! Files that were not made for this: a walk on the spot, collected from the sample models of Khronos.
 
-use std::path::Path;
-
 use posse::Library;
 use posse::import::gltf;
 use posse::quality::{GroundLevel, MotionQuality};
 
-use crate::support::skip::report_skipped;
+use crate::support::skip::collected_or_skip;
 
 /// CesiumMan walks on the spot, one step of each foot per clip, and loops. The contacts are those of the vertices of
 /// its mesh: the lowest one of the left foot is within 0.05 legs of the ground from 0.67 s to 1.68 s, half of the clip,
@@ -14,11 +12,7 @@ use crate::support::skip::report_skipped;
 /// 0.25 legs above the ground when the tip lifts off.
 #[test]
 fn cesium_man_walks_on_a_ground_that_moves() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/gltf/CesiumMan/CesiumMan.glb");
-    if !file.exists() {
-        report_skipped("contacts of a collected file: ../shared/gltf/CesiumMan is missing");
-        return;
-    }
+    let Some(file) = collected_or_skip("gltf/CesiumMan/CesiumMan.glb", "contacts of a collected file") else { return };
     let mut library = Library::new();
     let asset = gltf::load(&mut library, &file).unwrap();
     let (quality, contacts) = MotionQuality::of_clip(&library, asset.clips[0], 60.0, GroundLevel::Auto).unwrap();

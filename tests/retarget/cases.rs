@@ -1,7 +1,7 @@
-//! Small files that people's own files look like, each with the figures that are right: `../shared/cases/retarget`,
-//! where that folder is. `conventions` makes such motions itself.
+//! Small files that people's own files look like, each with the figures that are right: the collected folder
+//! `cases/retarget`, where it is. `conventions` makes such motions itself.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use glam::DVec3;
 use posse::curves::Target;
@@ -10,7 +10,7 @@ use posse::{ClipId, Library, Reference, SkeletonId, demo, import};
 
 use super::rigs::model_pose;
 use crate::support::build::pose_at;
-use crate::support::skip::report_skipped;
+use crate::support::skip::collected_or_skip;
 
 /// A retargeted file.
 struct Case {
@@ -18,15 +18,6 @@ struct Case {
     source: (SkeletonId, ClipId),
     target: SkeletonId,
     result: Retargeting,
-}
-
-fn folder() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/cases/retarget");
-    let is_there = folder.is_dir();
-    if !is_there {
-        report_skipped("cases of retargeting that are files: ../shared/cases/retarget is missing");
-    }
-    is_there.then_some(folder)
 }
 
 fn load(library: &mut Library, path: &Path) -> (SkeletonId, Option<ClipId>) {
@@ -40,7 +31,7 @@ fn load(library: &mut Library, path: &Path) -> (SkeletonId, Option<ClipId>) {
 
 /// Retargets a file to another one, or to the built-in human.
 fn case(source: &str, target: &str) -> Option<Case> {
-    let folder = folder()?;
+    let folder = collected_or_skip("cases/retarget", "cases of retargeting that are files")?;
     let mut library = Library::new();
     let (skeleton, clip) = load(&mut library, &folder.join(source));
     let target = match target {

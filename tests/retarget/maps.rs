@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::rigs::joint;
 use crate::support::gltf_builder::GltfBuilder;
-use crate::support::skip::report_skipped;
+use crate::support::skip::collected_or_skip;
 
 /// Two skeletons in a library, each a chain of joints with these names.
 fn chains(source: &[&str], target: &[&str]) -> (Library, SkeletonId, SkeletonId) {
@@ -78,12 +78,8 @@ fn running_numbers_of_sketchfab_are_no_part_of_names() {
 
 #[test]
 fn a_dance_from_sketchfab_finds_its_partners() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/gltf/DancingRabbit/scene.gltf");
-    if !file.is_file() {
-        return report_skipped(
-            "names of a file of Sketchfab: ../shared/gltf is missing; made-up names are still paired",
-        );
-    }
+    let file = collected_or_skip("gltf/DancingRabbit/scene.gltf", "names of a file of Sketchfab");
+    let Some(file) = file else { return };
     let mut library = demo::library().unwrap();
     let human = library.clips()[0].skeleton;
     let dance = posse::import::gltf::load(&mut library, &file).unwrap();

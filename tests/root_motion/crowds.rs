@@ -1,7 +1,5 @@
 //! Root motion of whole crowds: in the buffers of a batch, over many loops, and from files.
 
-use std::path::Path;
-
 use glam::{DAffine3, DQuat};
 use posse::root_motion::{RootMotion, RootRotation};
 use posse::{Crowd, Evaluator, Library, Outputs, Playback, Pose, Reference, Step, Ticks, WrapMode, contract};
@@ -10,7 +8,7 @@ use super::{YAW, curving, layer, playing, step};
 use crate::support::assert_close::{assert_close, assert_rotation, assert_vector};
 use crate::support::each_engine::each_engine;
 use crate::support::gpu_library::gpu_engine;
-use crate::support::skip::report_skipped;
+use crate::support::skip::collected_or_skip;
 
 #[test]
 fn a_buffer_holds_the_root_motion_of_a_batch() {
@@ -70,10 +68,7 @@ fn large_crowds_of_turning_loops_are_within_the_contract() {
 
 #[test]
 fn root_motion_moves_a_fox_as_its_file_does() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/gltf/Fox/Fox.glb");
-    if !file.exists() {
-        return report_skipped("root motion of Fox.glb: ../shared/gltf is not here");
-    }
+    let Some(file) = collected_or_skip("gltf/Fox/Fox.glb", "root motion of a collected file") else { return };
     let mut whole = Library::new();
     let asset = posse::import::gltf::load(&mut whole, &file).unwrap();
     let skeleton = whole.skeleton(asset.skeleton);
@@ -129,11 +124,8 @@ fn root_motion_moves_a_fox_as_its_file_does() {
 #[test]
 fn files_made_with_z_up_keep_their_height() {
     for (file, joint) in [("Fox", "b_Hip_01"), ("CesiumMan", "Skeleton_torso_joint_1")] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../shared/gltf/{file}/{file}.glb"));
-        if !path.exists() {
-            report_skipped(&format!("root motion of {file}.glb over the ground: ../shared/gltf is not here"));
-            continue;
-        }
+        let path = collected_or_skip(&format!("gltf/{file}/{file}.glb"), "root motion over the ground of a file");
+        let Some(path) = path else { continue };
         let mut whole = Library::new();
         let asset = posse::import::gltf::load(&mut whole, &path).unwrap();
         let skeleton = whole.skeleton(asset.skeleton);

@@ -6,6 +6,8 @@ pub mod bvh_leg;
 pub mod bvh_reader;
 /// The number and the seed of random cases.
 pub mod cases;
+/// Files that the repository does not have.
+pub mod collected;
 /// The errors of compressed libraries.
 pub mod displacement;
 pub mod each_engine;

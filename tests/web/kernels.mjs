@@ -7,14 +7,12 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 
 import { LONGEST, withPage } from "./browser.mjs";
+import { collected } from "./collected.mjs";
 
-const HERE = dirname(fileURLToPath(import.meta.url));
-const COLLECTED = resolve(HERE, "../../../shared/gltf");
 const BIN = process.env.POSSE_BIN;
 /// Seconds of the crowd clock, one frame each, in whole ticks.
 const TIMES = [0, 0.25, 1.75, 3600.5];
@@ -174,9 +172,9 @@ async function check(t, file) {
 test("a page with its own device poses the built-in human by the kernels", { skip, timeout }, (t) => check(t, "demo"));
 
 test("a page with its own device poses a collected file by the kernels", { skip, timeout }, async (t) => {
-  const file = join(COLLECTED, "Fox/Fox.glb");
-  if (!existsSync(file)) {
-    process.stderr.write(`SKIPPED: the kernels of a collected file: there is no ${file}\n`);
+  const file = collected("gltf/Fox/Fox.glb");
+  if (!file) {
+    process.stderr.write("SKIPPED: the kernels of a collected file: gltf/Fox/Fox.glb is missing; tests/fetch downloads it\n");
     return t.skip("the file is missing");
   }
   await check(t, file);

@@ -14,11 +14,12 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 import { LONGEST, withPage } from "./browser.mjs";
+import { collected } from "./collected.mjs";
 
 const FOLDER = join(dirname(fileURLToPath(import.meta.url)), "suite");
 /// Collected figures: those of Cocos Creator, which tests read by name.
-const SHARED = join(FOLDER, "../../../../shared");
-const FILES = existsSync(join(SHARED, "cocos")) ? readdirSync(join(SHARED, "cocos")).filter((name) => name.endsWith(".json")) : [];
+const FIGURES = collected("cocos");
+const FILES = FIGURES ? readdirSync(FIGURES).filter((name) => name.endsWith(".json")) : [];
 const ONLY = process.env.SUITE ?? "";
 const ALL = Boolean(process.env.POSSE_ALL_TESTS);
 const VARIABLES = ALL ? { POSSE_ALL_TESTS: "1" } : {};
@@ -42,7 +43,7 @@ const SOURCES = [
 const BUILT = join(FOLDER, "pkg/posse_bg.wasm");
 
 const skip = reasonToSkip();
-if (!skip && FILES.length === 0) process.stderr.write("SKIPPED: the figures of Cocos Creator in the browser: there is no folder shared/cocos\n");
+if (!skip && FILES.length === 0) process.stderr.write("SKIPPED: the figures of Cocos Creator in the browser: cocos is missing\n");
 
 function reasonToSkip() {
   if (existsSync(BUILT)) return false;
@@ -69,7 +70,7 @@ const assertBuilt = () => assert.deepEqual(newerSources(), [], "sources have cha
 /// Opens the page, and calls `work` with a function that runs a test by its index with variables, and with the names of
 /// the tests and of those that are left out. After a failure, the page is loaded again.
 async function withSuite(work) {
-  await withPage({ "/": FOLDER, "/shared/": SHARED }, async ({ page, address }) => {
+  await withPage({ "/": FOLDER, ...(FIGURES && { "/collected/cocos/": FIGURES }) }, async ({ page, address }) => {
     const open = () => page.goto(`${address}/index.html?${FILES.map((name) => `file=cocos/${name}`).join("&")}`);
     await open();
     const run = async (index, variables) => {

@@ -20,6 +20,8 @@
 
 mod bevy;
 mod check;
+#[path = "../../../tests/support/collected.rs"]
+mod collected;
 mod cpu;
 mod gpu;
 mod native;

@@ -1,6 +1,6 @@
 //! The workloads: a rig, two of its clips, and the phases of instances.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use posse::curves::{Curve, Interpolation, Target};
 use posse::import::gltf;
@@ -8,6 +8,8 @@ use posse::{
     AdditiveReference, ClipId, Crowd, Error, Layer, LayerMode, LayerTime, Library, Outputs, Playback, Pose, SkeletonId,
     Skin, Ticks, WrapMode, demo,
 };
+
+use crate::collected;
 
 /// The duration of a frame.
 pub const FRAME: Ticks = Ticks(Ticks::PER_SECOND / 60);
@@ -113,20 +115,17 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// The rig of the shared folder beside the checkout. Without it, a note is printed and the demo rig of posse is
+    /// The collected rig `rigs/rig64.glb`. Without it, a note is printed and the demo rig of posse is
     /// used.
     ///
     /// # Errors
     /// [`Error::Usage`] if the file lacks the clips `full_a` and `full_b` of the same length, or does not have one
     /// skin.
     pub fn load() -> Result<Self, Error> {
-        let file: PathBuf = [env!("CARGO_MANIFEST_DIR"), "../../../shared/rigs/rig64.glb"].iter().collect();
-        if file.exists() {
+        if let Some(file) = collected::collected("rigs/rig64.glb") {
             return Self::rig64(&file);
         }
-        eprintln!(
-            "note: there is no ../shared/rigs/rig64.glb; the demo rig of posse is used instead, with its one clip twice"
-        );
+        eprintln!("note: rigs/rig64.glb is missing; the demo rig of posse is used instead, with its one clip twice");
         Self::demo()
     }
 

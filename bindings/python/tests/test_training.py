@@ -75,6 +75,32 @@ def test_commands_bake_packed_motion(command: Command, folder: Path, arguments: 
         assert 1.2 < np.ptp(motion.arrays["pos"][0, :, 2]) < 1.8
 
 
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    """A script with the code of the page."""
+    windows, imitation, source, *_ = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    script = tmp_path / "page.py"
+    script.write_text(windows + imitation + "times = motions.sample_time(ids)\n" + source)
+    return script
+
+
+def test_the_code_of_the_page_passes_a_strict_type_check(page: Path) -> None:
+    pytest.importorskip("mypy", reason="mypy is not installed")
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", page.parent / "cache", page]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=page.parent, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_code_of_the_page_passes_pyright(page: Path) -> None:
+    place = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    pyright = shutil.which("pyright", path=place)
+    if pyright is None:
+        pytest.skip("SKIPPED: pyright is not installed")
+    command = [pyright, "--pythonpath", sys.executable, page]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=page.parent, env={**os.environ, "PATH": place}, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def run(script: str, *arguments: str) -> str:
     done = subprocess.run([sys.executable, EXAMPLES / script, *arguments], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -112,7 +138,7 @@ def test_the_code_of_the_page_runs(command: Command, folder: Path) -> None:
     # Without PyTorch or a GPU, the same in NumPy.
     code = windows.replace("range(100)", "range(2)") + imitation.replace(', device="cuda"', "")
     code += "times = motions.sample_time(ids)\n" + source
-    code += "assert batch['local_rot6d'].shape == (256, 32, 6, 6) and state.pos.shape == (4096, 6, 3)\n"
+    code += "assert batch['local_rot6d'].shape == (256, 32, 6, 6) and poses.pos.shape == (4096, 6, 3)\n"
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, env=environment, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -9,6 +9,7 @@ use posse::{Error, Outputs, demo};
 
 use crate::Outcome;
 use crate::engine::{Engine, EngineArgs, EngineLibrary};
+use crate::invocation::command_line;
 use crate::output;
 use crate::progress::Progress;
 use crate::threads::default_threads;
@@ -38,7 +39,7 @@ pub fn run(args: &Args) -> Result<Outcome, Error> {
     Ok(if within { Outcome::Passed } else { Outcome::Failed })
 }
 
-/// Prints the results, and the next commands to try.
+/// Prints the results, and the next commands.
 fn print(out: &mut impl Write, measured: &Measurement, clips: usize) -> std::io::Result<()> {
     let milliseconds = |seconds: f64| 1e3 * seconds;
     let time = measured.device.unwrap_or(measured.wall);
@@ -65,16 +66,24 @@ fn print(out: &mut impl Write, measured: &Measurement, clips: usize) -> std::io:
         None => writeln!(out, "cross-check  none: this engine is the reference of the others")?,
         Some(report) => print_check(out, report)?,
     }
-    writeln!(out, "\nnext")?;
-    writeln!(out, "  posse inspect FILE.glb                      lists the contents of a glTF file")?;
-    writeln!(out, "  posse eval FILE.glb --clip 0 --times 0,0.5  evaluates its poses, as JSON")?;
-    #[cfg(feature = "gpu")]
-    {
-        writeln!(out, "  posse verify FILE.glb --engine gpu          compares the GPU with the reference")?;
-        writeln!(out, "  posse render FILE.glb -o picture.png        draws a picture")?;
-        writeln!(out, "  posse bench                                 measures the engines")?;
+    print_next(out)
+}
+
+/// Prints the next commands to try, which need no file either.
+fn print_next(out: &mut impl Write) -> std::io::Result<()> {
+    writeln!(out, "\nnext, here with the built-in human, or with a glTF, FBX or BVH file in place of demo")?;
+    let mut next = vec![
+        ("lists the contents of the file", vec!["inspect", "demo"]),
+        ("evaluates poses, as JSON", vec!["eval", "demo", "--clip", "walk", "--times", "0,0.5"]),
+        ("compares every clip with the reference", vec!["verify", "demo"]),
+    ];
+    if cfg!(feature = "gpu") {
+        next.push(("draws a picture", vec!["render", "demo", "-o", "picture.png"]));
     }
-    Ok(())
+    let next: Vec<(&str, String)> =
+        next.into_iter().map(|(result, arguments)| (result, command_line(&arguments))).collect();
+    let width = next.iter().map(|(_, line)| line.chars().count()).max().unwrap_or(0);
+    next.iter().try_for_each(|(result, line)| writeln!(out, "  {line:width$}  # {result}"))
 }
 
 /// Prints the error with the largest share of its bound.

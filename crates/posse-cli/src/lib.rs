@@ -4,7 +4,7 @@
 //! with clips: here a format is recognised), `retargeting` (their clips on another rig), `evaluation` (poses in
 //! blocks), `drawn_crowd` and `view_args` (drawing), `output`. `draft` writes every file under
 //! another name first, which `signals` removes when a signal ends the process; `write_error` adds hints to errors of
-//! outputs.
+//! outputs; `invocation` tells how to start the command again.
 //!
 //! Without the feature `gpu`, `without_gpu` answers for the commands and options that need it.
 
@@ -22,6 +22,7 @@ mod engine;
 mod eval;
 mod evaluation;
 mod inspect;
+mod invocation;
 #[cfg(feature = "gpu")]
 mod kernels;
 mod merge;
@@ -240,6 +241,7 @@ const PANICKED: u8 = 101;
 /// the process.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
+    invocation::set_program(&arguments.first().map(|called| called.to_string_lossy()).unwrap_or_default());
     let command = || match Cli::parse(&arguments) {
         // Systems draw windows on the main thread.
         Ok(cli) if cli.has_window() => Err(Box::new(cli)),

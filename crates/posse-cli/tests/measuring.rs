@@ -31,6 +31,46 @@ fn the_demo_reports_engine_speed_and_correctness() {
     }
 }
 
+/// The lines of the last part of the demo's text, up to their comments.
+fn next_commands(mut command: Command) -> Vec<String> {
+    let output = command.args(["demo", "--instances", "2", "--engine", "reference"]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let (_, next) = text.split_once("\nnext").unwrap();
+    next.lines().skip(1).map(|line| line.split("  #").next().unwrap().trim().to_owned()).collect()
+}
+
+#[cfg(unix)]
+#[test]
+fn each_command_that_the_demo_suggests_runs_as_it_stands() {
+    let folder = TempDir::new().unwrap();
+    let program = "my tools/posse";
+    fs::create_dir(folder.path().join("my tools")).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_posse"), folder.path().join(program)).unwrap();
+    let mut shell = Command::new("sh");
+    shell.current_dir(folder.path()).args(["-c", r#"exec "$0" "$@""#, program]);
+    let next = next_commands(shell);
+    assert_eq!(next.len(), 4, "{next:?}");
+    for line in next {
+        assert!(line.starts_with("'my tools/posse' "), "{line}");
+        let output = Command::new("sh").current_dir(folder.path()).args(["-c", &line]).output().unwrap();
+        assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    assert!(folder.path().join("picture.png").is_file());
+}
+
+#[test]
+fn under_cargo_run_the_demo_suggests_cargo_run() {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_posse"));
+    command.env("CARGO_PKG_NAME", "posse-cli").env("CARGO_MANIFEST_DIR", package);
+    command.current_dir(package.ancestors().nth(2).unwrap());
+    let release = if cfg!(debug_assertions) { "" } else { " --release" };
+    let expected = format!("cargo run{release} -- render demo -o picture.png");
+    let next = next_commands(command);
+    assert!(next.contains(&expected), "{next:?}");
+}
+
 #[test]
 fn a_benchmark_checks_every_case_that_it_times() {
     let arguments = ["bench", "--json", "--instances", "1,70", "--joints", "5,70", "--seconds", "0"];

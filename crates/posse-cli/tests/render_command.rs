@@ -301,11 +301,8 @@ fn opaque_columns(folder: &TempDir, file: &str, time: &str) -> Vec<[usize; 2]> {
 /// Writes a file, and copies the file of the same kind that people sent, if it is there. Returns their names.
 fn cases(folder: &TempDir, made: &GltfBuilder, case: &str) -> Vec<String> {
     fs::write(folder.path().join("made.glb"), made.glb()).unwrap();
-    let sent = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/cases/gltf").join(case);
-    if !sent.exists() {
-        skip::report_skipped(&format!("a picture of a collected file: ../shared/cases/gltf/{case} is missing"));
-        return vec!["made.glb".into()];
-    }
+    let sent = skip::collected_or_skip(&format!("cases/gltf/{case}"), "a picture of a collected file");
+    let Some(sent) = sent else { return vec!["made.glb".into()] };
     fs::write(folder.path().join("sent.glb"), fs::read(sent).unwrap()).unwrap();
     vec!["made.glb".into(), "sent.glb".into()]
 }

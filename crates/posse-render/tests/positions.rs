@@ -1,7 +1,5 @@
 //! Compares the vertices of the vertex shader with those moved by the poses of the reference.
 
-use std::path::{Path, PathBuf};
-
 use glam::{Affine3A, DVec3, Quat, Vec3};
 use posse::import::gltf;
 use posse::{Evaluator, Layer, LayerTime, Library, Outputs, Reference, Ticks};
@@ -72,10 +70,6 @@ fn two_skins_two_morph_targets_and_a_mirrored_node_match_values_worked_out_by_ha
 
 #[test]
 fn third_party_files_match_the_reference() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/gltf");
-    if !folder.is_dir() {
-        return skip::report_skipped("vertices of third-party files: there is no ../shared/gltf");
-    }
     let files = [
         "Fox/Fox.glb",
         "CesiumMan/CesiumMan.glb",
@@ -90,7 +84,8 @@ fn third_party_files_match_the_reference() {
         "SparseWeights/box_sparse.glb",
     ];
     for file in files {
-        let file: PathBuf = folder.join(file);
+        let file = skip::collected_or_skip(&format!("gltf/{file}"), "vertices of a third-party file");
+        let Some(file) = file else { continue };
         let mut library = Library::new();
         let asset = gltf::load(&mut library, &file).unwrap();
         let (figure, warnings) = figure_gltf::load(&asset).unwrap();

@@ -39,7 +39,7 @@ async function load() {
   };
   const exports = await init({ module_or_path: await response.arrayBuffer() });
   for (const path of new URLSearchParams(location.search).getAll("file")) {
-    give_file(path, new Uint8Array(await (await fetch(`/shared/${path}`)).arrayBuffer()));
+    give_file(path, new Uint8Array(await (await fetch(`/collected/${path}`)).arrayBuffer()));
   }
   return WebAssembly.promising(exports.run);
 }

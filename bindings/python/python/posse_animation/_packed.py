@@ -63,7 +63,9 @@ class PackedMotion:
 
     The calls are those of `Library`: `clips`, `sample`, `bake`, `states`, `rest_pose`. Their poses are interpolated between
     frames, linearly or by slerp, where `Library` evaluates the clip itself; at the times of frames they are the baked numbers, to
-    the last bits.
+    the last bits. Take this class for windows of frames, for data larger than the memory, and for states on a GPU; take `Library`
+    for times between frames whose errors matter, and to keep the keys alone in memory, which take fewer bytes than frames with
+    velocities.
     `up`, `scale` and `quaternions` were chosen by the bake: the calls take them, but refuse others than those of the file.
 
     It can be pickled, as paths, the rows of the clips, and a checksum of index and header, and each process maps the file itself.

@@ -21,6 +21,7 @@ use crate::bake::progress::ClipLine;
 use crate::bake::shards_file::{ShardsFile, Task};
 use crate::bake::share::Share;
 use crate::bake::{crowd, merge};
+use crate::invocation::command_line;
 use crate::output::{self, note};
 use crate::threads;
 
@@ -60,8 +61,8 @@ pub fn run(args: &Args, options: &Options, task: &Task, threads: usize) -> Resul
     };
     note(&format!("clips with their outputs: {there} of {clips}; missing or different: {}{accepted}", missing.len()));
     if options.format == Format::Packed && missing.is_empty() && !is_merged {
-        let out = out.display();
-        note(&format!("the shares are not merged yet, by posse bake --merge {out}"));
+        let merge = command_line(&["bake", "--merge", &out.to_string_lossy()]);
+        note(&format!("the shares are not merged yet; run {merge}"));
     }
     Ok(if missing.is_empty() { Outcome::Passed } else { Outcome::Failed })
 }
@@ -110,7 +111,7 @@ impl ListedFailures {
 }
 
 /// The outputs of a bake that the manifests list.
-struct ManifestOutputs<'a> {
+pub struct ManifestOutputs<'a> {
     options: &'a Options,
     listed: &'a ListedOutputs,
     /// The clips in the files of the shares, of formats with a file per share.
@@ -128,7 +129,7 @@ struct PartClip<'a> {
 impl<'a> ManifestOutputs<'a> {
     /// The outputs that a manifest lists. `parts` are the files of shares that are there, of formats with a file per
     /// share.
-    fn new(options: &'a Options, listed: &'a ListedOutputs, parts: impl Iterator<Item = String>) -> Self {
+    pub fn new(options: &'a Options, listed: &'a ListedOutputs, parts: impl Iterator<Item = String>) -> Self {
         let parts = parts.map(|name| (name.clone(), listed.error_of_output(&name)));
         let parts: BTreeMap<String, Option<String>> = parts.collect();
         let mut outputs: Vec<_> = listed.outputs().filter(|(output, _)| parts.contains_key(*output)).collect();
@@ -141,8 +142,13 @@ impl<'a> ManifestOutputs<'a> {
         Self { options, listed, clips, parts }
     }
 
+    /// A clip in a file of a share, by its name, with the name of the file.
+    pub fn clip(&self, name: &str) -> Option<(&'a str, &'a ListedSource)> {
+        self.clips.get(name).map(|clip| (clip.part, clip.listed))
+    }
+
     /// The clips of a file whose outputs are missing.
-    fn missing(&self, file: &ListedFile) -> Vec<Failure> {
+    pub fn missing(&self, file: &ListedFile) -> Vec<Failure> {
         let failure = |clip: Option<&str>, message: String| {
             let (path, source) = (file.path.display().to_string(), Some(file.below.clone()));
             Failure { path, source, clip: clip.map(str::to_owned), message }

@@ -27,6 +27,7 @@ use crate::bake::progress::MinuteClock;
 use crate::bake::shards_file::{self, ShardsFile};
 use crate::bake::share::Share;
 use crate::draft::Draft;
+use crate::invocation::command_line;
 use crate::npz::NumberType;
 use crate::output::note;
 use crate::safetensors::{self, Tensor};
@@ -40,8 +41,8 @@ pub const TABLE: &str = "index.parquet";
 /// The extension of the files of rigs.
 const RIG_EXTENSION: &str = "safetensors";
 
-/// The largest number of parts that are open at a time.
-const MAX_OPEN: usize = 128;
+/// The largest number of parts, or of files of rigs, that are open at a time.
+pub const MAX_OPEN: usize = 128;
 
 /// The bytes that are copied at a time.
 const BUFFER: usize = 1 << 20;
@@ -127,9 +128,10 @@ pub fn merge(out: &Path, list: Option<&ShardsFile>, tag: &DraftTag) -> Result<St
 
 /// The message that the parts of some shares are missing.
 fn missing_parts(out: &Path, missing: &[usize], count: u32) -> String {
+    let bake = command_line(&["bake", "INPUTS", "--format", "packed", "-o", &out.to_string_lossy()]);
     let out = out.display();
     if count == 1 {
-        return format!("{out}: there is no part to merge; run posse bake --format packed -o {out} first");
+        return format!("{out}: there is no part to merge; run {bake} first");
     }
     let listed: Vec<String> = missing.iter().take(MAX_LISTED).map(|share| format!("{share}/{count}")).collect();
     let more = match missing.len().saturating_sub(listed.len()) {
@@ -286,8 +288,8 @@ impl Merge {
         };
         // The blocks of a new part do not stand where the list of the old one has them.
         if stamps(&paths)? != before {
-            let out = out.display();
-            let text = format!("{out}: a share was baked while it was merged; run posse bake --merge {out} again");
+            let merge = command_line(&["bake", "--merge", &out.to_string_lossy()]);
+            let text = format!("{}: a share was baked while it was merged; run {merge} again", out.display());
             return Err(Error::Usage(text));
         }
         let manifest = Manifest::new(out, 0, &head.options);

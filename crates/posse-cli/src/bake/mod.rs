@@ -6,7 +6,7 @@
 //! by file: `file` and `stream` import, `frames` has what of a clip is baked, `measure` finds its contacts and what
 //! looks wrong, `sampler` poses, the formats write. `draft` gives outputs their names when they are complete.
 //! `manifest` lists the outputs that are there, and `check` compares them with the inputs. `merge` makes one library of
-//! the parts of the format packed.
+//! the parts of the format packed, and `merged` copies what has not changed from an earlier one.
 
 mod args;
 mod check;
@@ -24,6 +24,7 @@ mod job;
 mod manifest;
 mod measure;
 mod merge;
+mod merged;
 mod options;
 mod part;
 mod places;
@@ -49,6 +50,7 @@ use self::format::{Format, PartPlace};
 use self::inputs::{Inputs, ListedFile};
 use self::job::{BakeError, Job};
 use self::manifest::Manifest;
+use self::merged::MergedFiles;
 use self::options::Options;
 use self::part::ShareWriter;
 use self::plan::Plan;
@@ -230,10 +232,13 @@ fn bake_part(job: &Job, all: &[ListedFile], files: &[&ListedFile], share: Share,
     if job.options.format.has_columns() && files.iter().all(|file| file.clips().is_empty()) {
         declare(job, all, &mut part)?;
     }
+    let merged = MergedFiles::open(job);
     threads::for_each(threads, files.len(), |index| {
-        let turn = part.turn(index);
-        if !job.is_stopped() {
-            file::bake(job, files[index], Some(&turn));
+        let (file, turn) = (files[index], part.turn(index));
+        match &merged {
+            _ if job.is_stopped() => {}
+            Some(merged) if merged.has(file) => merged.copy(job, file, &turn),
+            _ => file::bake(job, file, Some(&turn)),
         }
     });
     if job.is_stopped() { Ok(()) } else { part.finish() }

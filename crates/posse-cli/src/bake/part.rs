@@ -12,6 +12,7 @@ use std::time::Duration;
 use posse::Error;
 
 use crate::bake::facts::Facts;
+use crate::bake::format::packed::MergedClip;
 use crate::bake::format::{ClipHead, ClipWriter, PartWriter};
 use crate::bake::job::Job;
 use crate::bake::spool::Spool;
@@ -77,6 +78,12 @@ impl Turn<'_, '_> {
     /// The name of the file of the share to which the last clip has gone. It is returned once.
     pub fn take_part(&self) -> String {
         self.written.take()
+    }
+
+    /// Adds a clip of merged files when all earlier files are done. Returns the name of the file that has it.
+    pub fn add_merged(&self, job: &Job, clip: &MergedClip) -> Result<String, Error> {
+        self.wait(job)?;
+        self.part.writer.lock().unwrap_or_else(PoisonError::into_inner).add_merged(clip)
     }
 
     /// Waits until all earlier files are done. Fails if the bake stops.

@@ -17,6 +17,7 @@ use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 use super::case::{Size, Table, TableStep};
 use super::earlier::{Baseline, EarlierCase, EarlierRun, FORMAT, Key, MeasuredCase, TimeSpread};
 use super::waiting::MAX_WAITED;
+use crate::invocation::quote;
 use crate::output::{file_name, note};
 use crate::start_up::StartUp;
 
@@ -415,15 +416,7 @@ impl Machine {
 /// necessary.
 fn command(mut arguments: impl Iterator<Item = String>) -> String {
     let program = arguments.next().map(|program| file_name(Path::new(&program)));
-    program.into_iter().chain(arguments).map(quote).collect::<Vec<_>>().join(" ")
-}
-
-fn quote(argument: String) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=:+@%".contains(c);
-    if !argument.is_empty() && argument.chars().all(is_plain) {
-        return argument;
-    }
-    format!("'{}'", argument.replace('\'', r"'\''"))
+    program.into_iter().chain(arguments).map(|argument| quote(&argument)).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -343,6 +343,135 @@ fn a_share_that_is_baked_again_is_merged_with_the_others() {
     assert!(stderr(&checked).contains("not merged yet"), "{}", stderr(&checked));
 }
 
+/// Bakes `clips` into a folder with `--resume`. Returns the clips that were baked, and the number of the kept ones.
+fn resume(bench: &Bench, out: &str, options: &[&str]) -> (Vec<String>, usize) {
+    let output = bench.bake(&[["clips", "-o", out, "--resume", "--json"].as_slice(), options].concat());
+    assert_code(&output, 0);
+    let lines = json_lines(&output.stdout);
+    let (baked, kept): (Vec<_>, Vec<_>) = lines.iter().partition(|line| line["status"] == "baked");
+    assert!(kept.iter().all(|line| line["status"] == "kept"), "{kept:?}");
+    let mut baked: Vec<String> = baked.iter().map(|line| line["clip"].as_str().unwrap().to_owned()).collect();
+    baked.sort();
+    (baked, kept.len())
+}
+
+#[test]
+fn clips_that_have_not_changed_are_copied_from_merged_files() {
+    let bench = Bench::with_clips();
+    // A second rest pose of the rig, and two clips with contacts.
+    bench.write("clips/rest.bvh", bvh(12, 3.0).replace("OFFSET 0 -0.5 0", "OFFSET 0 -0.75 0"));
+    for options in [&["--arrays", ARRAYS][..], &["--arrays", "pos,contact,quat", "--quality"]] {
+        let options = [&["--format", "packed"][..], options].concat();
+        if options.contains(&"--quality") {
+            bench.write("clips/walk.bvh", walking::bvh(walking::THIGH_AND_CALF, 61));
+            bench.write("clips/walk again.bvh", walking::bvh(walking::THIGH_AND_CALF, 41));
+        }
+        bench.write("clips/0.bvh", bvh(30, 0.0));
+        fs::write(bench.path("clips/4.bvh"), bvh(1, 4.0)).unwrap();
+        let _ = fs::remove_file(bench.path("clips/new.bvh"));
+        let out = format!("baked{}", options.len());
+        bench.baked(&[["clips", "-o", &out].as_slice(), &options].concat());
+        let before = index(&bench, &out).len();
+        // Another content, a clip more, a clip less.
+        bench.write("clips/0.bvh", bvh(31, 0.5));
+        bench.write("clips/new.bvh", bvh(5, 2.0));
+        fs::remove_file(bench.path("clips/4.bvh")).unwrap();
+        assert_eq!(resume(&bench, &out, &options), (vec!["0".into(), "new".into()], before - 2));
+        let whole = format!("whole{}", options.len());
+        bench.baked(&[["clips", "-o", &whole].as_slice(), &options].concat());
+        assert!(library(&bench, &out) == library(&bench, &whole));
+        assert_eq!(resume(&bench, &out, &options), (vec![], before));
+        // A file of a rig that is not as it was written is not used, also if its size is right.
+        let rig = index(&bench, &out)[0]["rig"].as_str().unwrap().to_owned();
+        let mut bytes = fs::read(bench.path(&format!("{out}/{rig}"))).unwrap();
+        let names = br#"[\"hip"#;
+        let at = bytes.windows(names.len()).position(|text| text == names).unwrap();
+        bytes[at + names.len() - 1] = b't';
+        bench.write(&format!("{out}/{rig}"), bytes);
+        bench.write("clips/new.bvh", bvh(6, 2.0));
+        let of_rig = index(&bench, &out).iter().filter(|line| line["rig"] == rig.as_str()).count();
+        let (baked, kept) = resume(&bench, &out, &options);
+        assert_eq!((baked.len(), kept), (of_rig, before - of_rig), "{baked:?}");
+        bench.baked(&[["clips", "-o", &whole].as_slice(), &options].concat());
+        assert!(library(&bench, &out) == library(&bench, &whole));
+    }
+}
+
+#[test]
+fn shares_with_a_changed_clip_bake_it_alone() {
+    let bench = Bench::with_clips();
+    let options = ["--format", "packed", "--arrays", ARRAYS];
+    let shares = ["0/3", "1/3", "2/3"];
+    bake_shares(&bench, "baked", &shares);
+    bench.baked(&["--merge", "baked"]);
+    // The size is the same, and with it the list of inputs.
+    bench.write("clips/2.bvh", bvh(120, 2.0).replace("OFFSET 0 -0.5 0", "OFFSET 0 -0.7 0"));
+    let baked_again = |shares: &[&str]| {
+        let each =
+            shares.iter().map(|share| resume(&bench, "baked", &[options.as_slice(), &["--shard", share]].concat()));
+        let each: Vec<(Vec<String>, usize)> = each.collect();
+        (
+            each.iter().flat_map(|(baked, _)| baked.clone()).collect::<Vec<_>>(),
+            each.iter().map(|each| each.1).sum::<usize>(),
+        )
+    };
+    // The first time, shares without a change before the changed one are kept in the merged files.
+    let (mut baked, _) = baked_again(&shares);
+    let (again, kept) = baked_again(&shares);
+    assert_eq!((again, kept), (vec![], 7));
+    baked.sort();
+    assert_eq!(baked, ["2"]);
+    bench.baked(&["--merge", "baked"]);
+    bench.baked(&[["clips", "-o", "whole"].as_slice(), &options].concat());
+    assert!(library(&bench, "baked") == library(&bench, "whole"));
+    // Other shares than before: the same clips, dealt out anew.
+    fs::remove_file(bench.path("baked/shards.json")).unwrap();
+    assert_eq!(baked_again(&["0/2", "1/2"]), (vec![], 7));
+    bench.baked(&["--merge", "baked"]);
+    assert!(library(&bench, "baked") == library(&bench, "whole"));
+}
+
+#[test]
+fn a_library_is_the_old_or_the_new_one_when_a_change_is_killed() {
+    let bench = Bench::new();
+    for index in 0..6 {
+        bench.write(&format!("clips/{index}.bvh"), bvh(400, index as f64));
+    }
+    let options = ["--format", "packed", "--arrays", "pos,quat,linvel,angvel"];
+    let bake = |out: &str| bench.baked(&[["clips", "-o", out].as_slice(), &options].concat());
+    let without_table = |out: &str| {
+        let mut files = library(&bench, out);
+        files.remove("index.parquet");
+        files
+    };
+    bake("baked");
+    let mut old = without_table("baked");
+    let mut killed = 0;
+    let rounds =
+        if long_tests_run("changes of a packed library that are killed at 60 moments, not 12") { 60 } else { 12 };
+    let mut moments = Moments(53);
+    for round in 0..rounds {
+        bench.write("clips/3.bvh", bvh(400, 10.0 + f64::from(round)));
+        let started = Instant::now();
+        bake("whole");
+        let (new, full) = (without_table("whole"), started.elapsed().as_secs_f64());
+        let arguments = [["clips", "-o", "baked", "--resume"].as_slice(), &options].concat();
+        let mut task = bench.command(&arguments).stderr(Stdio::null()).spawn().unwrap();
+        sleep(Duration::from_secs_f64(full * moments.next()));
+        task.kill().unwrap();
+        killed += usize::from(!task.wait().unwrap().success());
+        if bench.path("baked/index.jsonl").exists() {
+            let found = without_table("baked");
+            assert!(found == old || found == new, "{:?}", bench.names("baked"));
+        }
+        let (baked, kept) = resume(&bench, "baked", &options);
+        assert!(baked.len() + kept == 6, "{baked:?}");
+        assert!(without_table("baked") == new, "{:?}", bench.names("baked"));
+        old = new;
+    }
+    assert!(killed > 0);
+}
+
 #[test]
 fn parts_of_other_inputs_are_not_merged() {
     let bench = Bench::with_clips();
@@ -395,7 +524,8 @@ fn damaged_parts_are_found_and_made_anew() {
     let bytes = fs::read(bench.path(part)).unwrap();
     let checked = bench.bake(&[["--check", "baked", "clips"].as_slice(), &arguments].concat());
     assert_code(&checked, 0);
-    assert!(checked.stdout.is_empty() && stderr(&checked).contains("not merged yet, by posse bake --merge baked"));
+    let hint = format!("not merged yet; run {} bake --merge baked", env!("CARGO_BIN_EXE_posse"));
+    assert!(checked.stdout.is_empty() && stderr(&checked).contains(&hint), "{}", stderr(&checked));
     let list = usize::try_from(u64::from_le_bytes(*bytes[..bytes.len() - 8].last_chunk().unwrap())).unwrap();
     let data = bytes.len() - 16 - list;
     let without = |at: usize| [&bytes[..at], &bytes[at + 1..]].concat();

@@ -37,10 +37,15 @@ thread_local! {
     static FILES: RefCell<HashMap<String, Vec<u8>>> = RefCell::default();
 }
 
-/// Gives a file to the tests, by its path below the folder `shared`.
+/// Gives a file to the tests, by its path below the folder of the collected files.
 #[wasm_bindgen]
 pub fn give_file(path: String, bytes: Vec<u8>) {
     FILES.with_borrow_mut(|files| files.insert(path, bytes));
+}
+
+/// True for a file that the page has given.
+pub fn has(path: &str) -> bool {
+    FILES.with_borrow(|files| files.contains_key(path))
 }
 
 /// The bytes of a file that the page has given.
@@ -49,8 +54,7 @@ pub fn give_file(path: String, bytes: Vec<u8>) {
 /// [`ErrorKind::NotFound`] for another file.
 pub fn read(path: impl AsRef<Path>) -> Result<Vec<u8>, ErrorKind> {
     let path = path.as_ref().to_string_lossy();
-    let inner = path.rsplit_once("shared/").map_or(&*path, |(_, inner)| inner);
-    FILES.with_borrow(|files| files.get(inner).cloned()).ok_or(ErrorKind::NotFound)
+    FILES.with_borrow(|files| files.get(&*path).cloned()).ok_or(ErrorKind::NotFound)
 }
 
 /// The value of a variable.

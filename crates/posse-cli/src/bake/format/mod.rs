@@ -10,7 +10,7 @@ mod smpl;
 mod usda;
 mod vrma;
 
-use self::packed::IndexLine;
+use self::packed::{IndexLine, MergedClip};
 use self::smpl::SmplNames;
 pub use self::usda::{Character, write_crowd};
 
@@ -194,6 +194,14 @@ pub fn part_names(folder: &Path, share: Share, extension: &str) -> Result<Vec<St
 pub trait PartWriter: Send {
     /// Appends a clip. `clip` is at its first frame. Returns the name of the file that has it.
     fn add(&mut self, head: &ClipHead, clip: &mut Spool, facts: &Facts) -> Result<String, Error>;
+
+    /// Appends a clip of merged files as it stands there. Returns the name of the file that has it.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a format that merges no files.
+    fn add_merged(&mut self, _: &MergedClip) -> Result<String, Error> {
+        Err(Error::Usage("only the format packed has merged files".into()))
+    }
 
     /// Declares the arrays of a share without clips: the arrays of a clip of another share. Its empty file then has
     /// their columns, so that the files of all shares can be read together.

@@ -5,9 +5,10 @@
 //! writes the files of the rigs from the blocks of all shares. Parts are read by the same version of posse alone.
 
 use std::collections::HashMap;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use posse::Error;
 use posse::bake::ArrayKind;
@@ -21,7 +22,7 @@ use crate::bake::manifest::ListedSource;
 use crate::bake::spool::Spool;
 use crate::draft::Draft;
 use crate::npz::{NumberType, write_singles};
-use crate::safetensors::Tensor;
+use crate::safetensors::{Header, Tensor};
 
 /// The extension of parts.
 pub const EXTENSION: &str = "packed";
@@ -34,6 +35,9 @@ const MAGIC: &[u8; 8] = b"POSSEPK1";
 
 /// The bytes after the list of a part: its length, and [`MAGIC`].
 const END: u64 = 16;
+
+/// The bytes that are copied at a time.
+const BUFFER: usize = 1 << 20;
 
 /// The largest number of letters of a joint in the name of a file.
 const MAX_LETTERS: usize = 32;
@@ -96,6 +100,42 @@ impl PackedRig {
             unit_scale: facts.unit_scale,
             is_in_metres: facts.is_in_metres,
         }
+    }
+
+    /// The rig of a merged file, which states all of it but the order of booleans among the arrays; `None` if no order
+    /// gives the name of the file, whose digits cover the rest, too.
+    fn of_file(name: &str, header: &Header, parents: Vec<i32>) -> Option<Self> {
+        let text = |key: &str| header.metadata.get(key).map(String::as_str);
+        let list = |key: &str| serde_json::from_str::<Vec<String>>(text(key).unwrap_or("[]")).ok();
+        let constant = ["time", "parents", "rest_pos", "rest_quat"];
+        let tensors = header.tensors.iter().map(|(tensor, _)| tensor);
+        let arrays = tensors.filter(|tensor| !constant.contains(&tensor.name.as_str())).map(|tensor| PackedArray {
+            name: tensor.name.clone(),
+            shape: tensor.shape.get(1..).unwrap_or_default().to_vec(),
+            is_boolean: tensor.kind == NumberType::Boolean,
+        });
+        let mut rig = Self {
+            skeleton: text("skeleton")?.into(),
+            joint_names: list("joint_names")?,
+            parents,
+            arrays: arrays.collect(),
+            weight_names: list("weight_names")?,
+            contact_feet: list("contact_feet")?,
+            quaternion_order: text("quaternion_order")?.into(),
+            up_axis: text("up_axis")?.into(),
+            unit_scale: text("unit_scale")?.parse().ok()?,
+            is_in_metres: text("unit").is_some(),
+        };
+        if rig.name() == name {
+            return Some(rig);
+        }
+        // The file has contacts, the only booleans, last.
+        let contacts = rig.arrays.pop().filter(|array| array.is_boolean)?;
+        (0..rig.arrays.len()).find_map(|at| {
+            let mut rig = rig.clone();
+            rig.arrays.insert(at, contacts.clone());
+            (rig.name() == name).then_some(rig)
+        })
     }
 
     /// The name of the file of the rig, without extension: its first joint, the number of its joints, and digits that
@@ -184,6 +224,116 @@ pub struct IndexLine<'a> {
     pub listed: &'a ListedSource,
 }
 
+/// A line of the index of merged files, as it is read back.
+#[derive(Debug, Deserialize)]
+pub struct MergedLine {
+    /// The name of the file of the rig.
+    pub rig: String,
+    /// The first row of the clip.
+    pub first_row: u64,
+    /// The rest pose of the clip among the rest poses of the rig.
+    pub rest: u64,
+    /// The engine, with the instruction set if the bits depend on it.
+    pub engine: String,
+    /// The facts of the manifest.
+    #[serde(flatten)]
+    pub listed: ListedSource,
+}
+
+/// The file of a rig, which is read.
+pub struct RigFile {
+    path: PathBuf,
+    file: Mutex<File>,
+    rig: PackedRig,
+    /// The tensors of a row per rest pose, and those of a row per frame, each with its place, in the order of a block.
+    tensors: [Vec<(Tensor, u64)>; 2],
+}
+
+impl RigFile {
+    /// Opens the file of a rig.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be read, or is not as a merge writes it.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        let failed = |source| Error::Io { file: path.to_path_buf(), source };
+        let damaged = || failed(io::Error::new(io::ErrorKind::InvalidData, "it is not the file of a rig"));
+        let mut file = open_regular(path)?;
+        let header = Header::read(&mut BufReader::new(&file)).map_err(failed)?;
+        let find = |name: &str| header.tensors.iter().find(|(tensor, _)| tensor.name == name);
+        let rows = |name: &str| find(name).and_then(|(tensor, _)| tensor.shape.first().copied());
+        let (Some((parents, at)), Some(poses), Some(frames)) = (find("parents"), rows("rest_pos"), rows("time")) else {
+            return Err(damaged());
+        };
+        // The header is within the file, and has the name of each joint.
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(*at)).map_err(failed)?;
+        (&file).take(parents.bytes()).read_to_end(&mut bytes).map_err(failed)?;
+        let parents = bytes.as_chunks().0.iter().map(|&bytes| i32::from_le_bytes(bytes)).collect();
+        let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+        let rig = PackedRig::of_file(name, &header, parents).ok_or_else(damaged)?;
+        let place = |tensor: Tensor| {
+            let found = find(&tensor.name).filter(|(found, _)| *found == tensor);
+            found.cloned().ok_or_else(damaged)
+        };
+        let tensors = [Vec::from(rig.rest_tensors(poses)), rig.row_tensors(frames)];
+        let [rests, rows] = tensors.map(|tensors| tensors.into_iter().map(&place).collect::<Result<Vec<_>, Error>>());
+        Ok(Self { path: path.to_path_buf(), file: Mutex::new(file), tensors: [rests?, rows?], rig })
+    }
+
+    /// True if the file has the rows and the rest pose of a clip.
+    pub fn has(&self, line: &MergedLine) -> bool {
+        let [poses, rows] = [0, 1].map(|kind: usize| {
+            self.tensors[kind].first().and_then(|(tensor, _)| tensor.shape.first().copied()).unwrap_or(0)
+        });
+        let frames = line.listed.rows.as_ref().map_or(0, |rows| rows.frames);
+        line.rest < poses && line.first_row.checked_add(frames).is_some_and(|end| end <= rows)
+    }
+
+    /// Passes rows of each tensor to a function that writes them, in blocks. The tensors are those of rest poses (0) or
+    /// of frames (1).
+    fn copy(
+        &self,
+        kind: usize,
+        first: u64,
+        count: u64,
+        write: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let failed = |error: io::Error| {
+            let text = format!("{error}; bake without --resume, which reads no merged files");
+            Error::Io { file: self.path.clone(), source: io::Error::new(error.kind(), text) }
+        };
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buffer = vec![0; BUFFER];
+        for (tensor, start) in &self.tensors[kind] {
+            let width = tensor.bytes() / tensor.shape.first().copied().unwrap_or(0).max(1);
+            file.seek(SeekFrom::Start(start + first * width)).map_err(failed)?;
+            let mut left = count * width;
+            while left > 0 {
+                let length = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+                let block = &mut buffer[..length];
+                file.read_exact(block).map_err(failed)?;
+                write(block)?;
+                left -= length as u64;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A clip of merged files.
+pub struct MergedClip<'a> {
+    /// The file of its rig.
+    pub file: &'a RigFile,
+    /// Its first row.
+    pub first_row: u64,
+    /// Its rest pose among those of the rig.
+    pub rest: u64,
+    /// The engine, with the instruction set if the bits depend on it.
+    pub engine: &'a str,
+    /// The facts of the manifest.
+    pub listed: &'a ListedSource,
+}
+
 /// The first line of the list of a part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PartHead {
@@ -269,18 +419,30 @@ struct PackedWriter<'a> {
     at: u64,
 }
 
+impl PackedWriter<'_> {
+    /// The index of a rig, and the name of the file that it gets when the shares are merged.
+    fn index_of(&mut self, rig: &PackedRig) -> (usize, String) {
+        let name = rig.name();
+        let next = self.rigs.len();
+        let index = *self.known.entry(name.clone()).or_insert(next);
+        if index == next {
+            self.rigs.push(rig.clone());
+        }
+        (index, format!("{name}.safetensors"))
+    }
+
+    /// Lists the clip whose block has been written, with the bytes of its rest pose.
+    fn list(&mut self, rig: &PackedRig, index: usize, rest: &[u8], engine: String, listed: ListedSource) {
+        let clip = PackedClip { rig: index, rest: sha256_of_bytes(rest), offset: self.at, engine, listed };
+        self.at += rig.block_bytes(clip.frames());
+        self.clips.push(clip);
+    }
+}
+
 impl PartWriter for PackedWriter<'_> {
     fn add(&mut self, head: &ClipHead, clip: &mut Spool, facts: &Facts) -> Result<String, Error> {
         let rig = PackedRig::new(head, facts);
-        let name = rig.name();
-        let index = match self.known.get(&name) {
-            Some(&index) => index,
-            None => {
-                self.known.insert(name.clone(), self.rigs.len());
-                self.rigs.push(rig.clone());
-                self.rigs.len() - 1
-            }
-        };
+        let (index, name) = self.index_of(&rig);
         let rest = rest_pose(head, facts);
         let draft = &mut self.draft;
         draft.write_all(&rest).map_err(|error| draft.error(error))?;
@@ -295,12 +457,24 @@ impl PartWriter for PackedWriter<'_> {
                 written.map_err(|error| draft.error(error))
             })?;
         }
-        let (rest, engine, listed) = (sha256_of_bytes(&rest), facts.engine.clone(), ListedSource::new(facts));
-        let clip = PackedClip { rig: index, rest, offset: self.at, engine, listed };
-        self.at += rig.block_bytes(clip.frames());
-        self.clips.push(clip);
+        self.list(&rig, index, &rest, facts.engine.clone(), ListedSource::new(facts));
         // Where it will be after the shares have been merged.
-        Ok(format!("{name}.safetensors"))
+        Ok(name)
+    }
+
+    fn add_merged(&mut self, clip: &MergedClip) -> Result<String, Error> {
+        let MergedClip { file, first_row, rest, engine, listed } = *clip;
+        let (index, name) = self.index_of(&file.rig);
+        let draft = &mut self.draft;
+        let mut write = |block: &[u8]| draft.write_all(block).map_err(|error| draft.error(error));
+        let mut pose = Vec::new();
+        file.copy(0, rest, 1, &mut |block| {
+            pose.extend_from_slice(block);
+            write(block)
+        })?;
+        file.copy(1, first_row, listed.rows.as_ref().map_or(0, |rows| rows.frames), &mut write)?;
+        self.list(&file.rig, index, &pose, engine.to_owned(), listed.clone());
+        Ok(name)
     }
 
     fn declare(&mut self, _: &ClipHead) -> Result<(), Error> {
