@@ -54,6 +54,7 @@ mod write_error;
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, Write};
+use std::{panic, process};
 use std::thread::{self, ScopedJoinHandle};
 
 use clap::{Arg, CommandFactory, FromArgMatches};
@@ -236,10 +237,23 @@ const STACK: usize = 8 << 20;
 /// The exit code after a panic, which has printed its message.
 const PANICKED: u8 = 101;
 
+/// A program that is built without unwinding ends with [`PANICKED`] after a panic, too. A signal, by which it would end
+/// otherwise, is a kill for job scripts.
+fn exit_after_panic() {
+    if cfg!(panic = "abort") {
+        let print = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            print(panic);
+            process::exit(PANICKED.into());
+        }));
+    }
+}
+
 /// Runs the command with arguments, of which the first one is the name of the program, and returns its exit code. It
 /// writes to the standard streams of the process, and handles its signals from then on: SIGINT, SIGTERM and SIGHUP end
 /// the process.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    exit_after_panic();
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     invocation::set_program(&arguments.first().map(|called| called.to_string_lossy()).unwrap_or_default());
     let command = || match Cli::parse(&arguments) {
