@@ -54,8 +54,8 @@ mod write_error;
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind, Write};
-use std::{panic, process};
 use std::thread::{self, ScopedJoinHandle};
+use std::{panic, process};
 
 use clap::{Arg, CommandFactory, FromArgMatches};
 use posse::Error;
