@@ -33,9 +33,9 @@ use crate::pack::record::{
     LayerRecord, NONE,
 };
 
-/// The most joints of skeletons whose instances are posed as a structure of arrays. The matrices of larger ones do not
-/// fit the caches of a core.
-const MAX_SOA_JOINTS: usize = 256;
+/// The most joints of skeletons whose instances are posed as a structure of arrays. With more, parts and matrices of a
+/// group take more than 1.6 MB in the widest registers, and the caches of a core do not hold them.
+const MAX_SOA_JOINTS: usize = 1024;
 
 /// Calls of [`Prefetcher::request`] per layer with a weight above 0.
 const REQUESTS_PER_LAYER: usize = 2;
