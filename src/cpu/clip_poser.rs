@@ -4,7 +4,7 @@ use crate::cpu::block::outputs::OutputSlices;
 use crate::cpu::engine::CpuEngine;
 use crate::cpu::keys::source::PackedSource;
 use crate::cpu::pose::{self, Scratch, WriteGroup};
-use crate::cpu::simd::{ExactKernel, Kernel, LARGEST_BLOCK, Lanes};
+use crate::cpu::simd::{Kernel, LARGEST_BLOCK, Lanes, Token};
 use crate::error::Error;
 use crate::model::{ClipId, Layer, LayerTime, Outputs, SkeletonId};
 use crate::pack::record::LayerRecord;
@@ -62,7 +62,7 @@ impl<'a> ClipPoser<'a> {
             scratch: &mut self.scratch,
             to: OutputSlices::new(&mut self.numbers),
         };
-        self.engine.instructions().run(ExactKernel(work));
+        self.engine.instructions().run_exact(work);
         &self.numbers
     }
 }
@@ -80,12 +80,12 @@ impl Kernel for PoseClips<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(self) {
+    fn run<L: Lanes>(self, token: Token<L>) {
         let Self { source, layout, records, scratch, to } = self;
         for (layers, mut to) in records.chunks(L::BLOCK).zip(to.chunks(layout, L::BLOCK)) {
             scratch.found.find::<L>(source, layers, 0);
-            pose::sample::<L>(source, layers, layout, scratch, &mut to);
-            L::call(WriteGroup { source, instances: layers.len(), layout, scratch, to });
+            pose::sample(token, source, layers, layout, scratch, &mut to);
+            L::call(token, WriteGroup { source, instances: layers.len(), layout, scratch, to });
         }
     }
 }

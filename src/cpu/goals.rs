@@ -14,7 +14,7 @@ use crate::cpu::block::JointParts;
 use crate::cpu::block::inverse_kinematics::{aim, is_rotation, two_bones};
 use crate::cpu::block::quat::{Quaternions, Vectors, conjugate, difference, dot_3, product, rotate, times, unit};
 use crate::cpu::keys::source::PackedSource;
-use crate::cpu::simd::{Kernel, LARGEST_BLOCK, Lanes};
+use crate::cpu::simd::{Kernel, LARGEST_BLOCK, Lanes, Token};
 use crate::cpu::soa::{self, SoaMatrix};
 use crate::cpu::stages::TransformPart;
 use crate::pack::record::{
@@ -84,7 +84,7 @@ impl Kernel for ReachGoals<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(self) {
+    fn run<L: Lanes>(self, token: Token<L>) {
         let Self { source, goals, instances, memory, parts } = self;
         let link_count = source.skeleton.reach.links.len();
         memory.links.resize(link_count * LINK_NUMBERS * L::BLOCK / 4, Vec4::ZERO);
@@ -108,7 +108,7 @@ impl Kernel for ReachGoals<'_> {
                             resolved.w = 0.0;
                         }
                     }
-                    posture.reach::<L>(chain, &own);
+                    posture.reach(token, chain, &own);
                 }
             }
         }
@@ -132,8 +132,8 @@ struct Link<L> {
 impl<L: Lanes> Link<L> {
     /// The link above a root.
     #[inline(always)]
-    fn root() -> Self {
-        let (zero, one) = (L::splat(0.0), L::splat(1.0));
+    fn root(token: Token<L>) -> Self {
+        let (zero, one) = (L::splat(token, 0.0), L::splat(token, 1.0));
         let model = [[one, zero, zero, zero], [zero, one, zero, zero], [zero, zero, one, zero]];
         Self { model, rotation: [zero, zero, zero, one] }
     }
@@ -148,18 +148,18 @@ impl<L: Lanes> Link<L> {
 impl Posture<'_> {
     /// Turns the joints of a chain. `resolved` has target and weight of each instance.
     #[inline(always)]
-    fn reach<L: Lanes>(&mut self, chain: u32, resolved: &[Vec4; LARGEST_BLOCK]) {
+    fn reach<L: Lanes>(&mut self, token: Token<L>, chain: u32, resolved: &[Vec4; LARGEST_BLOCK]) {
         let record: ChainRecord = self.source.library.arrays.record(chain);
         let ChainRecord { kind, joint_0, joint_1, joint_2, .. } = record;
-        self.walk::<L>(joint_2);
-        let [x, y, z, weights] = L::transpose(L::load_block(resolved));
+        self.walk(token, joint_2);
+        let [x, y, z, weights] = L::transpose(L::load_block(token, resolved));
         let target = [x, y, z];
         let direction = [record.direction_x, record.direction_y, record.direction_z];
         if kind & CHAIN_TWO_BONE != 0 {
             let joints = [
-                self.load::<L>(joint_0).position(),
-                self.load::<L>(joint_1).position(),
-                self.load::<L>(joint_2).position(),
+                self.load(token, joint_0).position(),
+                self.load(token, joint_1).position(),
+                self.load(token, joint_2).position(),
             ];
             let pole = (kind & CHAIN_POLE != 0).then_some(direction);
             let turns = two_bones(joints, target, pole, weights);
@@ -171,11 +171,11 @@ impl Posture<'_> {
                 self.turn(joint_2, record.parent_2, turns.third(), acts);
             }
         } else {
-            let joint = self.load::<L>(joint_0);
+            let joint = self.load(token, joint_0);
             let [x, y, z] = direction;
-            let forward = rotate(joint.rotation, [L::splat(x), L::splat(y), L::splat(z)]);
+            let forward = rotate(joint.rotation, [L::splat(token, x), L::splat(token, y), L::splat(token, z)]);
             // Products of many rotations lose their unit length.
-            let square = dot_3(forward, forward).max(L::splat(f32::MIN_POSITIVE));
+            let square = dot_3(forward, forward).max(L::splat(token, f32::MIN_POSITIVE));
             let forward = times(forward, square.inverse_square_root());
             let target = difference(target, joint.position());
             let limit = [record.limit_sine, record.limit_cosine];
@@ -189,7 +189,7 @@ impl Posture<'_> {
 
     /// Brings the numbers of a joint and of its ancestors to the present pose.
     #[inline(always)]
-    fn walk<L: Lanes>(&mut self, joint: u32) {
+    fn walk<L: Lanes>(&mut self, token: Token<L>, joint: u32) {
         let reach = &self.source.skeleton.reach;
         let place = reach.places[joint as usize] as usize;
         self.memory.path.clear();
@@ -199,7 +199,7 @@ impl Posture<'_> {
             next = reach.links[place].parent;
         }
         while let Some(place) = self.memory.path.pop() {
-            let link = self.link::<L>(&reach.links[place]);
+            let link = self.link(token, &reach.links[place]);
             self.store(place, link);
             self.memory.is_ready[place] = true;
         }
@@ -207,27 +207,31 @@ impl Posture<'_> {
 
     /// The numbers of a link whose parent is ready.
     #[inline(always)]
-    fn link<L: Lanes>(&self, link: &ReachLink) -> Link<L> {
+    fn link<L: Lanes>(&self, token: Token<L>, link: &ReachLink) -> Link<L> {
         let arrays = &self.source.library.arrays;
         let joint = link.joint;
         let (local, rotation) = match link.matrix_rotation {
             None => {
                 let stride = self.stride();
                 let [translations, rotations, scales] = &self.parts.0;
-                let local = soa::compose::<L>([&translations[joint..], &rotations[joint..], &scales[joint..]], stride);
-                (local, self.local_rotation(link.joint as u32))
+                let local =
+                    soa::compose(token, [&translations[joint..], &rotations[joint..], &scales[joint..]], stride);
+                (local, self.local_rotation(token, link.joint as u32))
             }
             Some(rotation) => {
                 let matrix = arrays.words[self.source.skeleton.record.matrices as usize + joint];
                 let rows = arrays.values[matrix as usize..].first_chunk().unwrap_or(&[Vec4::ZERO; 3]);
                 let [x, y, z, w] = rotation;
-                (soa::splat::<L>(rows), [L::splat(x), L::splat(y), L::splat(z), L::splat(w)])
+                (
+                    soa::splat(token, rows),
+                    [L::splat(token, x), L::splat(token, y), L::splat(token, z), L::splat(token, w)],
+                )
             }
         };
         match link.parent {
             None => Link { model: local, rotation },
             Some(parent) => {
-                let above = self.load_place::<L>(parent);
+                let above = self.load_place(token, parent);
                 Link { model: soa::multiply(above.model, local), rotation: product(above.rotation, rotation) }
             }
         }
@@ -241,27 +245,27 @@ impl Posture<'_> {
 
     /// The local rotations of a joint.
     #[inline(always)]
-    fn local_rotation<L: Lanes>(&self, joint: u32) -> Quaternions<L> {
-        L::transpose(L::load_block_apart(&self.parts.0[ROTATION][joint as usize..], self.stride()))
+    fn local_rotation<L: Lanes>(&self, token: Token<L>, joint: u32) -> Quaternions<L> {
+        L::transpose(L::load_block_apart(token, &self.parts.0[ROTATION][joint as usize..], self.stride()))
     }
 
     /// The numbers of a joint.
     #[inline(always)]
-    fn load<L: Lanes>(&self, joint: u32) -> Link<L> {
-        self.load_place(self.source.skeleton.reach.places[joint as usize] as usize)
+    fn load<L: Lanes>(&self, token: Token<L>, joint: u32) -> Link<L> {
+        self.load_place(token, self.source.skeleton.reach.places[joint as usize] as usize)
     }
 
     /// The numbers of the link at a place.
     #[inline(always)]
-    fn load_place<L: Lanes>(&self, place: usize) -> Link<L> {
+    fn load_place<L: Lanes>(&self, token: Token<L>, place: usize) -> Link<L> {
         let from = &self.memory.links[place * LINK_NUMBERS * L::BLOCK / 4..][..LINK_NUMBERS * L::BLOCK / 4];
         Link {
             model: [
-                L::load_block(&from[..L::BLOCK]),
-                L::load_block(&from[L::BLOCK..2 * L::BLOCK]),
-                L::load_block(&from[2 * L::BLOCK..3 * L::BLOCK]),
+                L::load_block(token, &from[..L::BLOCK]),
+                L::load_block(token, &from[L::BLOCK..2 * L::BLOCK]),
+                L::load_block(token, &from[2 * L::BLOCK..3 * L::BLOCK]),
             ],
-            rotation: L::load_block(&from[3 * L::BLOCK..4 * L::BLOCK]),
+            rotation: L::load_block(token, &from[3 * L::BLOCK..4 * L::BLOCK]),
         }
     }
 
@@ -278,9 +282,10 @@ impl Posture<'_> {
     /// Turns a joint in model space where `acts` is not 0, by its local rotation. `parent` is its parent or `NONE`.
     #[inline(always)]
     fn turn<L: Lanes>(&mut self, joint: u32, parent: u32, [x, y, z, w]: Quaternions<L>, acts: L) {
-        let above = if parent == NONE { Link::root() } else { self.load::<L>(parent) };
+        let token = acts.token();
+        let above = if parent == NONE { Link::root(token) } else { self.load(token, parent) };
         let [x, y, z] = rotate(conjugate(unit(above.rotation)), [x, y, z]);
-        let before = self.local_rotation::<L>(joint);
+        let before = self.local_rotation(token, joint);
         let turned = product([x, y, z, w], before);
         // Numbers beyond the range of an f32 may have given a rotation that is none.
         let acts = is_rotation(turned).min(acts);

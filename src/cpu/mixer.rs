@@ -10,7 +10,7 @@ use crate::cpu::block::JointParts;
 use crate::cpu::block::quat::{product, scaled, unit};
 use crate::cpu::block::slerp::dot;
 use crate::cpu::keys::plan::{ClipRuns, RunKind};
-use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
+use crate::cpu::simd::{LARGEST_BLOCK, Lanes, Token};
 use crate::cpu::stages::{TransformPart, quat};
 use crate::pack::record::BLEND_MIN_WEIGHT;
 
@@ -66,18 +66,19 @@ impl Mixer {
     #[inline(always)]
     pub fn add<L: Lanes>(
         &mut self,
+        token: Token<L>,
         first: usize,
         joints: usize,
         adding: Adding,
         layer: &mut JointParts,
         to: &mut JointParts,
     ) {
-        let (below, weight) = (L::splat(adding.below), L::splat(adding.weight));
+        let (below, weight) = (L::splat(token, adding.below), L::splat(token, adding.weight));
         for part in [TRANSLATION, SCALE] {
             let (layer, to) = (&layer.0[part], &mut to.0[part][first..]);
             for joint in (0..joints).step_by(L::BLOCK / 4) {
                 let to = &mut to[joint..];
-                L::load(&layer[joint..]).multiply_add(weight, L::load(to) * below).store(to);
+                L::load(token, &layer[joint..]).multiply_add(weight, L::load(token, to) * below).store(to);
             }
         }
         let (layer, to) = (&mut layer.0[ROTATION], &mut to.0[ROTATION][first..]);
@@ -85,10 +86,10 @@ impl Mixer {
         fill_beyond::<L>(joints, to);
         for joint in (0..joints).step_by(L::BLOCK) {
             let (kept, to) = (&mut self.first[joint..], &mut to[joint..]);
-            let under = L::transpose(L::load_block(to));
+            let under = L::transpose(L::load_block(token, to));
             // The values of the first layer are kept number by number.
-            let first = if adding.is_second { under } else { L::load_block(kept) };
-            let value = L::transpose(L::load_block(&layer[joint..]));
+            let first = if adding.is_second { under } else { L::load_block(token, kept) };
+            let value = L::transpose(L::load_block(token, &layer[joint..]));
             let mixed = weighted_sum(under, below, value, weight.with_sign_of(dot(first, value)));
             if adding.is_last {
                 store_unit(mixed, first, to);
@@ -128,20 +129,27 @@ impl Mixer {
 
     /// Adds a layer with a weight per joint.
     #[inline(always)]
-    pub fn add_weighed<L: Lanes>(&mut self, first: usize, joints: usize, layer: &JointParts, to: &mut JointParts) {
+    pub fn add_weighed<L: Lanes>(
+        &mut self,
+        token: Token<L>,
+        first: usize,
+        joints: usize,
+        layer: &JointParts,
+        to: &mut JointParts,
+    ) {
         for part in 0..3 {
             let (layer, to) = (&layer.0[part], &mut to.0[part][first..]);
             let (weights, sums) = (&self.weights.0[part], &mut self.sums.0[part]);
             for joint in (0..joints).step_by(L::BLOCK / 4) {
-                let (weight, sum) = (L::load(&weights[joint..]), L::load(&sums[joint..]));
-                let mut value = L::load(&layer[joint..]);
+                let (weight, sum) = (L::load(token, &weights[joint..]), L::load(token, &sums[joint..]));
+                let mut value = L::load(token, &layer[joint..]);
                 if part == ROTATION {
-                    let first = L::load(&self.first[joint..]).replace_where_zero(sum, value);
+                    let first = L::load(token, &self.first[joint..]).replace_where_zero(sum, value);
                     first.store(&mut self.first[joint..]);
                     value = value.toward(first);
                 }
                 let to = &mut to[joint..];
-                value.multiply_add(weight, L::load(to)).store(to);
+                value.multiply_add(weight, L::load(token, to)).store(to);
                 (sum + weight).store(&mut sums[joint..]);
             }
         }
@@ -150,42 +158,56 @@ impl Mixer {
     /// Divides the sums of [`add_weighed`](Self::add_weighed) by the weights. If the weights of a joint sum to less
     /// than [`BLEND_MIN_WEIGHT`], the rest pose adds the difference.
     #[inline(always)]
-    pub fn mean<L: Lanes>(&mut self, first: usize, joints: usize, rest: &[&[Vec4]; 3], to: &mut JointParts) {
-        let least = L::splat(BLEND_MIN_WEIGHT);
-        let zero = L::splat(0.0);
+    pub fn mean<L: Lanes>(
+        &mut self,
+        token: Token<L>,
+        first: usize,
+        joints: usize,
+        rest: &[&[Vec4]; 3],
+        to: &mut JointParts,
+    ) {
+        let least = L::splat(token, BLEND_MIN_WEIGHT);
+        let zero = L::splat(token, 0.0);
         for part in 0..3 {
             let (to, sums) = (&mut to.0[part][first..], &self.sums.0[part]);
             for joint in (0..joints).step_by(L::BLOCK / 4) {
-                let (sum, rest) = (L::load(&sums[joint..]), L::load(&rest[part][joint..]));
-                let near = if part == ROTATION { rest.toward(L::load(&self.first[joint..])) } else { rest };
+                let (sum, rest) = (L::load(token, &sums[joint..]), L::load(token, &rest[part][joint..]));
+                let near = if part == ROTATION { rest.toward(L::load(token, &self.first[joint..])) } else { rest };
                 let to = &mut to[joint..];
-                let filled = near.multiply_add((least - sum).max(zero), L::load(to));
+                let filled = near.multiply_add((least - sum).max(zero), L::load(token, to));
                 (filled / sum.max(least)).replace_where_zero(sum, rest).store(to);
             }
         }
         let rotations = &mut to.0[ROTATION][first..];
         fill_beyond::<L>(joints, rotations);
         for joint in (0..joints).step_by(L::BLOCK) {
-            let first = L::transpose(L::load_block(&self.first[joint..]));
+            let first = L::transpose(L::load_block(token, &self.first[joint..]));
             let to = &mut rotations[joint..];
-            store_unit(L::transpose(L::load_block(to)), first, to);
+            store_unit(L::transpose(L::load_block(token, to)), first, to);
         }
     }
 
     /// Applies a layer that overrides, with the weights that [`set_weights`](Self::set_weights) set.
     #[inline(always)]
-    pub fn override_with<L: Lanes>(&self, first: usize, joints: usize, layer: &JointParts, to: &mut JointParts) {
-        let one = L::splat(1.0);
+    pub fn override_with<L: Lanes>(
+        &self,
+        token: Token<L>,
+        first: usize,
+        joints: usize,
+        layer: &JointParts,
+        to: &mut JointParts,
+    ) {
+        let one = L::splat(token, 1.0);
         for part in 0..3 {
             let (layer, weights) = (&layer.0[part], &self.weights.0[part]);
             let to = &mut to.0[part][first..];
             if part == ROTATION {
                 for joint in (0..joints).step_by(L::BLOCK) {
-                    let [weight, ..] = L::transpose(L::load_block(&weights[joint..]));
+                    let [weight, ..] = L::transpose(L::load_block(token, &weights[joint..]));
                     let weight = weight.min(one);
                     let to = &mut to[joint..];
-                    let below = L::transpose(L::load_block(to));
-                    let above = L::transpose(L::load_block(&layer[joint..]));
+                    let below = L::transpose(L::load_block(token, to));
+                    let above = L::transpose(L::load_block(token, &layer[joint..]));
                     // The weight of the layer has the sign that brings its rotation into the hemisphere of the one
                     // below.
                     let signed = weight.with_sign_of(dot(below, above));
@@ -195,10 +217,10 @@ impl Mixer {
                 continue;
             }
             for joint in (0..joints).step_by(L::BLOCK / 4) {
-                let weight = L::load(&weights[joint..]).min(one);
+                let weight = L::load(token, &weights[joint..]).min(one);
                 let to = &mut to[joint..];
-                let below = L::load(to);
-                (L::load(&layer[joint..]) - below).multiply_add(weight, below).store(to);
+                let below = L::load(token, to);
+                (L::load(token, &layer[joint..]) - below).multiply_add(weight, below).store(to);
             }
         }
     }
@@ -208,24 +230,25 @@ impl Mixer {
     #[inline(always)]
     pub fn add_difference<L: Lanes>(
         &self,
+        token: Token<L>,
         first: usize,
         joints: usize,
         layer: &JointParts,
         reference: &JointParts,
         to: &mut JointParts,
     ) {
-        let one = L::splat(1.0);
+        let one = L::splat(token, 1.0);
         for part in 0..3 {
             let (layer, reference, weights) = (&layer.0[part], &reference.0[part], &self.weights.0[part]);
             let to = &mut to.0[part][first..];
             if part == ROTATION {
                 for joint in (0..joints).step_by(L::BLOCK) {
-                    let [weight, ..] = L::transpose(L::load_block(&weights[joint..]));
-                    let weight = weight.min(L::splat(MAX_WEIGHT));
+                    let [weight, ..] = L::transpose(L::load_block(token, &weights[joint..]));
+                    let weight = weight.min(L::splat(token, MAX_WEIGHT));
                     let to = &mut to[joint..];
-                    let below = L::transpose(L::load_block(to));
-                    let from = L::transpose(L::load_block(&reference[joint..]));
-                    let [x, y, z, w] = turn(from, L::transpose(L::load_block(&layer[joint..])));
+                    let below = L::transpose(L::load_block(token, to));
+                    let from = L::transpose(L::load_block(token, &reference[joint..]));
+                    let [x, y, z, w] = turn(from, L::transpose(L::load_block(token, &layer[joint..])));
                     // The chord from the identity to the turn, in its hemisphere.
                     let signed = weight.with_sign_of(w);
                     let chord = [x * signed, y * signed, z * signed, w.multiply_add(signed, one - weight)];
@@ -234,9 +257,9 @@ impl Mixer {
                 continue;
             }
             for joint in (0..joints).step_by(L::BLOCK / 4) {
-                let (weight, reference) = (L::load(&weights[joint..]), L::load(&reference[joint..]));
-                let (value, to) = (L::load(&layer[joint..]), &mut to[joint..]);
-                let below = L::load(to);
+                let (weight, reference) = (L::load(token, &weights[joint..]), L::load(token, &reference[joint..]));
+                let (value, to) = (L::load(token, &layer[joint..]), &mut to[joint..]);
+                let below = L::load(token, to);
                 let result = if part == SCALE {
                     let ratio = (value * reference).replace_where_zero(reference, one);
                     below * (ratio - one).multiply_add(weight, one)
@@ -261,7 +284,7 @@ fn fill_beyond<L: Lanes>(joints: usize, rotations: &mut [Vec4]) {
 #[inline(always)]
 fn store_unit<L: Lanes>(rotations: [L; 4], first: [L; 4], to: &mut [Vec4]) {
     let square = dot(rotations, rotations);
-    if square.any_less(L::splat(SHORT_SQUARE)) {
+    if square.any_less(L::splat(square.token(), SHORT_SQUARE)) {
         let mut firsts = [Vec4::W; LARGEST_BLOCK];
         L::store_block(L::transpose(first), &mut firsts);
         L::store_block(L::transpose(rotations), to);
@@ -287,6 +310,6 @@ fn weighted_sum<L: Lanes>(a: [L; 4], a_weight: L, b: [L; 4], b_weight: L) -> [L;
 /// The turns from one block of rotations to another, `from^-1 to`.
 #[inline(always)]
 fn turn<L: Lanes>([x, y, z, w]: [L; 4], to: [L; 4]) -> [L; 4] {
-    let zero = L::splat(0.0);
+    let zero = L::splat(x.token(), 0.0);
     product([zero - x, zero - y, zero - z, w], to)
 }

@@ -19,7 +19,7 @@ use crate::cpu::keys::sampling::{self, RunSampling};
 use crate::cpu::keys::search::{GroupLayers, GroupSpans, have_one_clip};
 use crate::cpu::keys::source::{ClipSource, PackedSource, Sampling};
 use crate::cpu::mixer::{Adding, Mixer};
-use crate::cpu::simd::{Kernel, Lanes, Matrix};
+use crate::cpu::simd::{Kernel, Lanes, Matrix, Token};
 use crate::cpu::soa::{self, SoaScratch};
 use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::decay::Displacements;
@@ -33,9 +33,9 @@ use crate::pack::record::{
     LayerRecord, NONE,
 };
 
-/// The most joints of skeletons whose instances are posed as a structure of arrays. The matrices of larger ones do not
-/// fit the caches of a core.
-const MAX_SOA_JOINTS: usize = 256;
+/// The most joints of skeletons whose instances are posed as a structure of arrays. With more, parts and matrices of a
+/// group take more than 1.6 MB in the widest registers, and the caches of a core do not hold them.
+const MAX_SOA_JOINTS: usize = 1024;
 
 /// Calls of [`Prefetcher::request`] per layer with a weight above 0.
 const REQUESTS_PER_LAYER: usize = 2;
@@ -96,6 +96,7 @@ impl Scratch {
 /// one another, so that no instance waits for the one before.
 #[inline(always)]
 pub fn sample<L: Lanes>(
+    token: Token<L>,
     source: PackedSource,
     layers: &[LayerRecord],
     layout: &OutputLayout,
@@ -116,11 +117,11 @@ pub fn sample<L: Lanes>(
     let mut index = 0;
     for same in layers.chunk_by(have_one_clip) {
         let clip = &source.clip(same[0].clip);
-        let decoded = decoded.of::<L>(&arrays.words, same[0].clip, clip.plan, 1);
+        let decoded = decoded.of(token, &arrays.words, same[0].clip, clip.plan, 1);
         has_root |= clip.sampler.root_joint().is_some();
         let range = index..index + same.len();
         found.set_fractions(clip.plan, range.clone());
-        found.weigh::<L>(clip.plan.turning.len());
+        found.weigh(token, clip.plan.turning.len());
         let GroupSpans { spans, firsts: first_spans, slerp_weights } = &*found;
         let sampling = Sampling {
             clip,
@@ -133,10 +134,10 @@ pub fn sample<L: Lanes>(
             first_lane: range.start,
         };
         // Not a function of its own, which would cost small rigs some hundredths of their time.
-        RunSampling { sampling: &sampling, decoded, scattered, to: parts }.run::<L>();
+        RunSampling { sampling: &sampling, decoded, scattered, to: parts }.run(token);
         index = range.end;
     }
-    scattered.finish::<L>(&mut parts.0[TransformPart::Rotation as usize]);
+    scattered.finish(token, &mut parts.0[TransformPart::Rotation as usize]);
     if has_root {
         for (index, (layer, first_span)) in layers.iter().zip(found.firsts).enumerate() {
             let sampler = &source.sampler(&arrays.record(layer.clip), &[]);
@@ -161,11 +162,10 @@ impl Kernel for MixGroup<'_, '_, '_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(self) {
+    fn run<L: Lanes>(self, token: Token<L>) {
         let Self { source, layers, layer_count, now, layout, scratch, to } = self;
-        let stride = soa::stride(source.skeleton.record.joint_count as usize);
         if layout.values > 0 || layout.has_joints() {
-            scratch.layered.find::<L>(source, layers, layer_count, now);
+            scratch.layered.find(token, source, layers, layer_count, now);
         }
         if layout.values > 0 {
             let Scratch { layered, values, .. } = scratch;
@@ -181,7 +181,7 @@ impl Kernel for MixGroup<'_, '_, '_> {
                     }
                     scratch.prefetcher.share(REQUESTS_PER_LAYER * scratch.layered.instance(instance).active().count());
                 }
-                mix_joints::<L>(source, &rest, &mut clips, own, instance, instance * stride, scratch);
+                mix_joints(token, source, &rest, &mut clips, own, instance, scratch);
             }
         }
     }
@@ -220,19 +220,20 @@ impl<'a> LastClips<'a> {
     }
 }
 
-/// Samples and mixes all joints of an instance of a group, whose weights and spans were found. `place` is the place of
-/// its first joint in the parts of the group, `rest` the rest pose of the skeleton.
+/// Samples and mixes all joints of an instance of a group, whose weights and spans were found. `rest` is the rest pose
+/// of the skeleton.
 #[inline(always)]
 fn mix_joints<'a, L: Lanes>(
+    token: Token<L>,
     source: PackedSource<'a>,
     rest: &[&'a [Vec4]; 3],
     clips: &mut LastClips<'a>,
     layers: &[LayerRecord],
     instance: usize,
-    place: usize,
     scratch: &mut Scratch,
 ) {
     let joints = source.skeleton.record.joint_count as usize;
+    let place = instance * soa::stride(joints);
     let arrays = &source.library.arrays;
     let Scratch { layered, prefetcher, parts, sampled, mixer, scattered, decoded, .. } = scratch;
     let found = layered.instance(instance);
@@ -253,7 +254,7 @@ fn mix_joints<'a, L: Lanes>(
     for index in blended.chain(above).map(Some).chain([None]) {
         let is_blended = index.as_ref().is_some_and(blends);
         if !is_blended && needs_mean {
-            mixer.mean::<L>(place, joints, rest, parts);
+            mixer.mean(token, place, joints, rest, parts);
             needs_mean = false;
         }
         let Some(index) = index else { break };
@@ -261,14 +262,14 @@ fn mix_joints<'a, L: Lanes>(
         let is_lowest = is_blended && blend == Blend::Uniform && uniform_count == 0;
         let (to, first) = if is_lowest { (&mut *parts, place) } else { (&mut *sampled, 0) };
         let clip = clips.get(source, index, layer.clip);
-        let decoded = decoded.of::<L>(&arrays.words, layer.clip, clip.plan, layers.len());
+        let decoded = decoded.of(token, &arrays.words, layer.clip, clip.plan, layers.len());
         let spans = found.spans(index);
         let (slerp_weights, first_lane) = found.slerp_weights(index);
         let (first_spans, stride) = (&[0], 0);
         let sampling = Sampling { clip, spans, first_spans, rest, first, stride, slerp_weights, first_lane };
         prefetcher.request(arrays);
-        L::call(RunSampling { sampling: &sampling, decoded, scattered, to });
-        scattered.finish::<L>(&mut to.0[TransformPart::Rotation as usize]);
+        L::call(token, RunSampling { sampling: &sampling, decoded, scattered, to });
+        scattered.finish(token, &mut to.0[TransformPart::Rotation as usize]);
         sampling::sample_root(&clip.sampler, spans, rest, first, to);
         prefetcher.request(arrays);
         match (layer.mode & LAYER_MODE, blend) {
@@ -276,24 +277,24 @@ fn mix_joints<'a, L: Lanes>(
                 if uniform_count > 0 {
                     let (is_second, is_last) = (uniform_count == 1, uniform_count + 1 == blended_count);
                     let adding = Adding { below, weight: weight / sum, is_second, is_last };
-                    mixer.add::<L>(place, joints, adding, sampled, parts);
+                    mixer.add(token, place, joints, adding, sampled, parts);
                 }
                 below = if uniform_count == 0 { weight / sum } else { 1.0 };
                 uniform_count += 1;
             }
             (LAYER_BLEND, Blend::PerJoint) => {
                 mixer.set_weights(clip.plan, weight, source.mask(layer));
-                mixer.add_weighed::<L>(place, joints, sampled, parts);
+                mixer.add_weighed(token, place, joints, sampled, parts);
             }
             (LAYER_OVERRIDE, _) => {
                 mixer.set_weights(clip.plan, weight, source.mask(layer));
-                mixer.override_with::<L>(place, joints, sampled, parts);
+                mixer.override_with(token, place, joints, sampled, parts);
             }
             (mode, _) => {
                 mixer.set_weights(clip.plan, weight, source.mask(layer));
                 let compared = &clip.plan.references[usize::from(mode != LAYER_ADD_FIRST)];
                 let reference = compared.get_or_init(|| Box::new(additive_reference(source, layer, mode)));
-                mixer.add_difference::<L>(place, joints, sampled, reference, parts);
+                mixer.add_difference(token, place, joints, sampled, reference, parts);
             }
         }
     }
@@ -386,21 +387,21 @@ impl Kernel for WriteGroup<'_, '_, '_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(self) {
+    fn run<L: Lanes>(self, token: Token<L>) {
         let Self { source, instances, layout, scratch, mut to } = self;
         let joints = source.skeleton.record.joint_count as usize;
         let stride = soa::stride(joints);
-        write_locals::<L>(source.past_caches, layout, stride, &scratch.parts, to.local);
+        write_locals(token, source.past_caches, layout, stride, &scratch.parts, to.local);
         if !layout.has_matrices() {
             return;
         }
         if 2 * instances >= L::BLOCK && joints <= MAX_SOA_JOINTS {
             let Scratch { parts, soa: memory, prefetcher, .. } = scratch;
-            soa::write_matrices::<L>(source, layout, instances, parts, memory, prefetcher, &mut to);
+            soa::write_matrices(token, source, layout, parts, memory, prefetcher, &mut to);
         } else {
             scratch.prefetcher.share(REQUESTS_PER_INSTANCE * instances);
             for (index, mut to) in to.chunks(layout, 1).take(instances).enumerate() {
-                write_matrices::<L>(source, layout, index * stride, scratch, &mut to);
+                write_matrices(token, source, layout, index * stride, scratch, &mut to);
             }
         }
     }
@@ -408,16 +409,24 @@ impl Kernel for WriteGroup<'_, '_, '_> {
 
 /// Writes the local transforms of all instances.
 #[inline(always)]
-fn write_locals<L: Lanes>(past_caches: bool, layout: &OutputLayout, stride: usize, parts: &JointParts, to: &mut [f32]) {
+fn write_locals<L: Lanes>(
+    token: Token<L>,
+    past_caches: bool,
+    layout: &OutputLayout,
+    stride: usize,
+    parts: &JointParts,
+    to: &mut [f32],
+) {
     for (index, to) in to.chunks_mut(layout.local.max(1)).enumerate() {
         let parts = parts.0.each_ref().map(|part| &part[index * stride..]);
-        outputs::matrices::<L, _>(LocalTransforms(parts), past_caches, to);
+        outputs::matrices(token, LocalTransforms(parts), past_caches, to);
     }
 }
 
 /// Writes model and skin matrices of one instance. `first` is the place of its first joint in the parts of the group.
 #[inline(always)]
 fn write_matrices<L: Lanes>(
+    token: Token<L>,
     source: PackedSource,
     layout: &OutputLayout,
     first: usize,
@@ -429,7 +438,7 @@ fn write_matrices<L: Lanes>(
     prefetcher.request(&source.library.arrays);
     let joints = skeleton.joint_count as usize;
     let [translations, rotations, scales] = &parts.0;
-    hierarchy::compose::<L>([&translations[first..], &rotations[first..], &scales[first..]], joints, locals);
+    hierarchy::compose(token, [&translations[first..], &rotations[first..], &scales[first..]], joints, locals);
     let (words, values) = (&source.library.arrays.words, &source.library.arrays.values);
     if skeleton.matrices != NONE {
         for (joint, &matrix) in words[skeleton.matrices as usize..][..joints].iter().enumerate() {
@@ -441,11 +450,11 @@ fn write_matrices<L: Lanes>(
         }
     }
     prefetcher.request(&source.library.arrays);
-    hierarchy::walk::<L>(&source.skeleton.parents, locals, models);
+    hierarchy::walk(token, &source.skeleton.parents, locals, models);
     prefetcher.request(&source.library.arrays);
-    outputs::matrices::<L, _>(ModelMatrices(models), source.past_caches, to.model);
+    outputs::matrices(token, ModelMatrices(models), source.past_caches, to.model);
     let joints = &words[skeleton.skin_joints as usize..];
     let inverse_binds = values[skeleton.inverse_binds as usize..].as_chunks().0;
     let skinning = Skinning { joints, inverse_binds, models };
-    outputs::write::<L, _>(skinning, layout.skin_format, source.past_caches, to.skin);
+    outputs::write(token, skinning, layout.skin_format, source.past_caches, to.skin);
 }

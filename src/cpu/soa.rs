@@ -21,7 +21,7 @@ use crate::cpu::block::JointParts;
 use crate::cpu::block::outputs::{self, MATRICES_PER_LINES, OutputSlices, RowsInMemory, SLOTS_PER_LINES};
 use crate::cpu::keys::prefetch::Prefetcher;
 use crate::cpu::keys::source::PackedSource;
-use crate::cpu::simd::{LARGEST_BLOCK, LINE, Lanes};
+use crate::cpu::simd::{LARGEST_BLOCK, LINE, Lanes, Token};
 use crate::model::SkinFormat;
 use crate::pack::record::NONE;
 use crate::pack::{Aligned, NUMBERS, OutputLayout};
@@ -60,9 +60,9 @@ pub fn stride(joints: usize) -> usize {
 /// places apart. Meanwhile, `prefetcher` asks for keys of later instances.
 #[inline(always)]
 pub fn write_matrices<L: Lanes>(
+    token: Token<L>,
     source: PackedSource,
     layout: &OutputLayout,
-    instances: usize,
     parts: &JointParts,
     memory: &mut SoaScratch,
     prefetcher: &mut Prefetcher,
@@ -71,16 +71,15 @@ pub fn write_matrices<L: Lanes>(
     let joints = source.skeleton.record.joint_count as usize;
     memory.resize::<L>(joints);
     let SoaScratch { models, staged } = memory;
-    let mut skin = SkinWriter::new(source, layout, instances, staged, &mut *to.skin);
-    walk::<L>(source, parts, models, &mut skin, prefetcher);
-    skin.finish::<L>(models);
+    let mut skin = SkinWriter::new(source, layout, staged, &mut *to.skin);
+    walk(token, source, parts, models, &mut skin, prefetcher);
+    skin.finish(token, models);
     if layout.model > 0 {
-        let mut writer =
-            MatrixWriter::new(instances, joints, SkinFormat::Matrix, source.past_caches, staged, &mut *to.model);
+        let mut writer = MatrixWriter::new(joints, SkinFormat::Matrix, source.past_caches, staged, &mut *to.model);
         for joint in 0..joints {
-            writer.push::<L>(load(models, joint));
+            writer.push(token, load(token, models, joint));
         }
-        writer.finish::<L>();
+        writer.finish(token);
     }
 }
 
@@ -88,6 +87,7 @@ pub fn write_matrices<L: Lanes>(
 /// skin matrix while it is in registers.
 #[inline(always)]
 fn walk<L: Lanes>(
+    token: Token<L>,
     source: PackedSource,
     parts: &JointParts,
     models: &mut [Vec4],
@@ -103,13 +103,13 @@ fn walk<L: Lanes>(
         let matrix = if matrices == NONE { NONE } else { words[matrices as usize + joint] };
         let local = if matrix == NONE {
             let [translations, rotations, scales] = &parts.0;
-            compose::<L>([&translations[joint..], &rotations[joint..], &scales[joint..]], stride)
+            compose(token, [&translations[joint..], &rotations[joint..], &scales[joint..]], stride)
         } else {
-            splat::<L>(values[matrix as usize..].first_chunk().unwrap_or(&[Vec4::ZERO; 3]))
+            splat(token, values[matrix as usize..].first_chunk().unwrap_or(&[Vec4::ZERO; 3]))
         };
         prefetcher.request(&source.library.arrays);
         let model = match parent {
-            Some(parent) => multiply(load::<L>(models, *parent), local),
+            Some(parent) => multiply(load(token, models, *parent), local),
             None => local,
         };
         let to = &mut models[joint * NUMBERS * L::BLOCK / 4..][..NUMBERS * L::BLOCK / 4];
@@ -117,18 +117,18 @@ fn walk<L: Lanes>(
         L::store_block(model[1], &mut to[L::BLOCK..2 * L::BLOCK]);
         L::store_block(model[2], &mut to[2 * L::BLOCK..3 * L::BLOCK]);
         prefetcher.request(&source.library.arrays);
-        skin.push::<L>(joint, model);
+        skin.push(token, joint, model);
     }
 }
 
 /// The rows of `T R S` of one joint of each instance: the matrix scales, then rotates by a unit quaternion, then
 /// translates.
 #[inline(always)]
-pub fn compose<L: Lanes>(parts: [&[Vec4]; 3], stride: usize) -> SoaMatrix<L> {
-    let [tx, ty, tz, _] = L::transpose(L::load_block_apart(parts[0], stride));
-    let [x, y, z, w] = L::transpose(L::load_block_apart(parts[1], stride));
-    let [sx, sy, sz, _] = L::transpose(L::load_block_apart(parts[2], stride));
-    let one = L::splat(1.0);
+pub fn compose<L: Lanes>(token: Token<L>, parts: [&[Vec4]; 3], stride: usize) -> SoaMatrix<L> {
+    let [tx, ty, tz, _] = L::transpose(L::load_block_apart(token, parts[0], stride));
+    let [x, y, z, w] = L::transpose(L::load_block_apart(token, parts[1], stride));
+    let [sx, sy, sz, _] = L::transpose(L::load_block_apart(token, parts[2], stride));
+    let one = L::splat(token, 1.0);
     let [dx, dy, dz] = [x + x, y + y, z + z];
     let (xx, yy, zz) = (x * dx, y * dy, z * dz);
     let (xy, xz, yz) = (x * dy, x * dz, y * dz);
@@ -142,23 +142,23 @@ pub fn compose<L: Lanes>(parts: [&[Vec4]; 3], stride: usize) -> SoaMatrix<L> {
 
 /// The matrices of a joint.
 #[inline(always)]
-pub fn load<L: Lanes>(models: &[Vec4], joint: usize) -> SoaMatrix<L> {
+pub fn load<L: Lanes>(token: Token<L>, models: &[Vec4], joint: usize) -> SoaMatrix<L> {
     let from = &models[joint * NUMBERS * L::BLOCK / 4..][..NUMBERS * L::BLOCK / 4];
     [
-        L::load_block(&from[..L::BLOCK]),
-        L::load_block(&from[L::BLOCK..2 * L::BLOCK]),
-        L::load_block(&from[2 * L::BLOCK..3 * L::BLOCK]),
+        L::load_block(token, &from[..L::BLOCK]),
+        L::load_block(token, &from[L::BLOCK..2 * L::BLOCK]),
+        L::load_block(token, &from[2 * L::BLOCK..3 * L::BLOCK]),
     ]
 }
 
 /// One matrix for all instances.
 #[inline(always)]
-pub fn splat<L: Lanes>(rows: &[Vec4; 3]) -> SoaMatrix<L> {
+pub fn splat<L: Lanes>(token: Token<L>, rows: &[Vec4; 3]) -> SoaMatrix<L> {
     let [a, b, c] = rows.each_ref();
     [
-        [L::splat(a.x), L::splat(a.y), L::splat(a.z), L::splat(a.w)],
-        [L::splat(b.x), L::splat(b.y), L::splat(b.z), L::splat(b.w)],
-        [L::splat(c.x), L::splat(c.y), L::splat(c.z), L::splat(c.w)],
+        [L::splat(token, a.x), L::splat(token, a.y), L::splat(token, a.z), L::splat(token, a.w)],
+        [L::splat(token, b.x), L::splat(token, b.y), L::splat(token, b.z), L::splat(token, b.w)],
+        [L::splat(token, c.x), L::splat(token, c.y), L::splat(token, c.z), L::splat(token, c.w)],
     ]
 }
 
@@ -174,7 +174,7 @@ fn multiply_row<L: Lanes>([x, y, z, w]: [L; 4], right: &SoaMatrix<L>) -> [L; 4] 
     let [a, b, c] = right;
     // Each sum begins with the number of the translation or with 0, as the sum of one instance does: the signs of zeros
     // are the same.
-    let zero = L::splat(0.0);
+    let zero = L::splat(x.token(), 0.0);
     [
         z.multiply_add(c[0], y.multiply_add(b[0], x.multiply_add(a[0], zero))),
         z.multiply_add(c[1], y.multiply_add(b[1], x.multiply_add(a[1], zero))),
@@ -200,40 +200,34 @@ struct SkinWriter<'a> {
 
 impl<'a> SkinWriter<'a> {
     /// A writer of all slots of a skeleton; of none if skin matrices are not requested.
-    fn new(
-        source: PackedSource<'a>,
-        layout: &OutputLayout,
-        instances: usize,
-        staged: &'a mut Staged,
-        to: &'a mut [f32],
-    ) -> Self {
+    fn new(source: PackedSource<'a>, layout: &OutputLayout, staged: &'a mut Staged, to: &'a mut [f32]) -> Self {
         let skeleton = &source.skeleton.record;
         let arrays = &source.library.arrays;
         let count = if layout.skin > 0 { skeleton.skin_joint_count as usize } else { 0 };
         let joints = &arrays.words[skeleton.skin_joints as usize..][..count];
         let inverse_binds = &arrays.values[skeleton.inverse_binds as usize..].as_chunks::<3>().0[..count];
-        let matrices = MatrixWriter::new(instances, count, layout.skin_format, source.past_caches, staged, to);
+        let matrices = MatrixWriter::new(count, layout.skin_format, source.past_caches, staged, to);
         Self { joints, inverse_binds, matrices }
     }
 
     /// Multiplies the model matrices of a joint to the skin matrices of the next slots, as far as these belong to the
     /// joint.
     #[inline(always)]
-    fn push<L: Lanes>(&mut self, joint: usize, model: SoaMatrix<L>) {
+    fn push<L: Lanes>(&mut self, token: Token<L>, joint: usize, model: SoaMatrix<L>) {
         while self.joints.get(self.matrices.next) == Some(&(joint as u32)) {
-            let inverse_bind = splat(&self.inverse_binds[self.matrices.next]);
-            self.matrices.push::<L>(multiply(model, inverse_bind));
+            let inverse_bind = splat(token, &self.inverse_binds[self.matrices.next]);
+            self.matrices.push(token, multiply(model, inverse_bind));
         }
     }
 
     /// Writes the slots whose joints do not follow in the order of the skeleton, and the lines that two neighbouring
     /// instances share.
     #[inline(always)]
-    fn finish<L: Lanes>(&mut self, models: &[Vec4]) {
+    fn finish<L: Lanes>(&mut self, token: Token<L>, models: &[Vec4]) {
         while let Some(&joint) = self.joints.get(self.matrices.next) {
-            self.push::<L>(joint as usize, load(models, joint as usize));
+            self.push(token, joint as usize, load(token, models, joint as usize));
         }
-        self.matrices.finish::<L>();
+        self.matrices.finish(token);
     }
 }
 
@@ -252,8 +246,6 @@ struct Staged {
 
 /// The matrices of a group, written slot by slot.
 struct MatrixWriter<'a> {
-    /// The number of instances, at most a block.
-    instances: usize,
     /// The number of slots of each instance.
     slots: usize,
     format: SkinFormat,
@@ -272,47 +264,39 @@ struct MatrixWriter<'a> {
 }
 
 impl<'a> MatrixWriter<'a> {
-    /// A writer of all matrices of `to`: `instances` instances with `slots` slots each. [`finish`](Self::finish) must
-    /// follow the last slot.
+    /// A writer of all matrices of `to`, which has `slots` slots per instance, for at most a block of instances.
+    /// [`finish`](Self::finish) must follow the last slot.
     #[inline(always)]
-    fn new(
-        instances: usize,
-        slots: usize,
-        format: SkinFormat,
-        past_caches: bool,
-        staged: &'a mut Staged,
-        to: &'a mut [f32],
-    ) -> Self {
-        let cuts =
-            if past_caches && slots > 0 { LineCuts::new(instances, slots, format, to) } else { LineCuts::default() };
-        Self { instances, slots, format, past_caches, next: 0, before: 0, origin: 0, cuts, staged, to }
+    fn new(slots: usize, format: SkinFormat, past_caches: bool, staged: &'a mut Staged, to: &'a mut [f32]) -> Self {
+        let cuts = if past_caches && slots > 0 { LineCuts::new(slots, format, to) } else { LineCuts::default() };
+        Self { slots, format, past_caches, next: 0, before: 0, origin: 0, cuts, staged, to }
     }
 
     /// Stages the matrices of the next slot, because a register has a row of several instances. After each
     /// [`SLOTS_PER_WRITE`] slots and after the last, it writes the staged ones.
     #[inline(always)]
-    fn push<L: Lanes>(&mut self, [first, second, third]: SoaMatrix<L>) {
+    fn push<L: Lanes>(&mut self, token: Token<L>, [first, second, third]: SoaMatrix<L>) {
         let to = &mut self.staged.slots[(self.next - self.origin) % STAGED];
         L::store_block(L::transpose(first), &mut to[0]);
         L::store_block(L::transpose(second), &mut to[1]);
         L::store_block(L::transpose(third), &mut to[2]);
         self.next += 1;
         if self.next.is_multiple_of(SLOTS_PER_WRITE) || self.next == self.slots {
-            self.write::<L>();
+            self.write(token);
         }
     }
 
     /// Writes what is staged, but for the slots that wait.
     #[inline(always)]
-    fn write<L: Lanes>(&mut self) {
-        let Self { instances, slots, format, past_caches, next, before, origin, ref cuts, .. } = *self;
+    fn write<L: Lanes>(&mut self, token: Token<L>) {
+        let Self { slots, format, past_caches, next, before, origin, ref cuts, .. } = *self;
         let width = format.words();
-        for (instance, to) in self.to.chunks_mut(slots * width).take(instances).enumerate() {
+        for (instance, to) in self.to.chunks_mut(slots * width).enumerate() {
             // The remainder changes nothing: it spares a check of bounds per row.
             let instance = instance % LARGEST_BLOCK;
             let [start, end] = [before, next].map(|next| cuts.reach(instance, next, slots));
             let matrices = StagedMatrices { staged: self.staged, first: start - origin, instance };
-            outputs::write::<L, _>(matrices, format, past_caches, &mut to[start * width..end * width]);
+            outputs::write(token, matrices, format, past_caches, &mut to[start * width..end * width]);
         }
         if cuts.seams > 0 && before == 0 {
             self.staged.heads.copy_from_slice(&self.staged.slots[..MATRICES_PER_LINES]);
@@ -326,14 +310,14 @@ impl<'a> MatrixWriter<'a> {
 
     /// Writes the lines that two neighbouring instances share. All slots must be staged.
     #[inline(always)]
-    fn finish<L: Lanes>(&mut self) {
+    fn finish<L: Lanes>(&mut self, token: Token<L>) {
         debug_assert_eq!(self.next, self.slots, "all slots are staged");
         for instance in 0..self.cuts.seams {
             let first = self.cuts.reach(instance, self.slots, self.slots);
             if first < self.slots {
                 let to = &mut self.to[(instance * self.slots + first) * NUMBERS..][..MATRICES_PER_LINES * NUMBERS];
                 let seam = Seam { staged: self.staged, first, slots: self.slots, instance };
-                outputs::matrices::<L, _>(seam, self.past_caches, to);
+                outputs::matrices(token, seam, self.past_caches, to);
             }
         }
     }
@@ -354,7 +338,7 @@ struct LineCuts {
 impl LineCuts {
     /// The cuts of the instances of `to`, which have `slots` slots each.
     #[inline(always)]
-    fn new(instances: usize, slots: usize, format: SkinFormat, to: &[f32]) -> Self {
+    fn new(slots: usize, format: SkinFormat, to: &[f32]) -> Self {
         let mut first = [0; LARGEST_BLOCK];
         let stride = slots * format.words();
         let has_cuts = !(to.as_ptr().addr() | size_of_val(&to[..stride])).is_multiple_of(LINE);
@@ -365,7 +349,7 @@ impl LineCuts {
             }
         }
         let has_seams = has_cuts && format == SkinFormat::Matrix && slots >= MATRICES_PER_LINES;
-        Self { has_cuts, first, seams: if has_seams { instances.saturating_sub(1) } else { 0 } }
+        Self { has_cuts, first, seams: if has_seams { (to.len() / stride).saturating_sub(1) } else { 0 } }
     }
 
     /// The slot up to which the matrices of an instance are written when those before `next` are staged. What follows

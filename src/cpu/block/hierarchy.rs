@@ -5,18 +5,18 @@
 use glam::Vec4;
 
 use crate::cpu::block::JointParts;
-use crate::cpu::simd::{Lanes, Matrix};
+use crate::cpu::simd::{Lanes, Matrix, Token};
 
 /// Composes the rows of `T R S` for all joints: the matrix scales, then rotates by a unit quaternion, then translates.
 #[inline(always)]
-pub fn compose<L: Lanes>(parts: [&[Vec4]; 3], joints: usize, to: &mut JointParts) {
+pub fn compose<L: Lanes>(token: Token<L>, parts: [&[Vec4]; 3], joints: usize, to: &mut JointParts) {
     let [translations, rotations, scales] = parts;
     let [first, second, third] = &mut to.0;
     for joint in (0..joints).step_by(L::BLOCK) {
-        let [tx, ty, tz, _] = L::transpose(L::load_block(&translations[joint..]));
-        let [x, y, z, w] = L::transpose(L::load_block(&rotations[joint..]));
-        let scale = L::load_block(&scales[joint..]);
-        let one = L::splat(1.0);
+        let [tx, ty, tz, _] = L::transpose(L::load_block(token, &translations[joint..]));
+        let [x, y, z, w] = L::transpose(L::load_block(token, &rotations[joint..]));
+        let scale = L::load_block(token, &scales[joint..]);
+        let one = L::splat(token, 1.0);
         let [dx, dy, dz] = [x + x, y + y, z + z];
         let (xx, yy, zz) = (x * dx, y * dy, z * dz);
         let (xy, xz, yz) = (x * dy, x * dz, y * dz);
@@ -37,13 +37,13 @@ fn store_scaled<L: Lanes>(row: [L; 4], scale: [L; 4], to: &mut [Vec4]) {
 
 /// Multiplies local matrices to model matrices. Parents come before children, so that one pass is enough.
 #[inline(always)]
-pub fn walk<L: Lanes>(parents: &[Option<usize>], locals: &JointParts, models: &mut [Matrix]) {
+pub fn walk<L: Lanes>(token: Token<L>, parents: &[Option<usize>], locals: &JointParts, models: &mut [Matrix]) {
     let [first, second, third] = &locals.0;
     for (joint, parent) in parents.iter().enumerate() {
         let (before, from_here) = models.split_at_mut(joint);
         let rows = [&first[joint], &second[joint], &third[joint]];
         match parent {
-            Some(parent) => L::store_matrix(L::product(&before[*parent], rows), &mut from_here[0]),
+            Some(parent) => L::store_matrix(L::product(token, &before[*parent], rows), &mut from_here[0]),
             None => from_here[0] = Matrix::new(rows.map(|row| *row)),
         }
     }

@@ -9,7 +9,7 @@ use crate::cpu::block::quat::{
     Quaternions, Vectors, conjugate, cross, difference, dot_3, power, product, rotate, times, times_plus,
 };
 use crate::cpu::block::slerp::dot;
-use crate::cpu::simd::Lanes;
+use crate::cpu::simd::{Lanes, Token};
 use crate::pack::record::{REACH_MARGIN, REACH_MIN_LENGTH, REACH_MIN_SHARE, REACH_OPPOSITE};
 
 /// The least square of a length by which vectors are divided.
@@ -34,24 +34,25 @@ pub fn two_bones<L: Lanes>(
     pole: Option<[f32; 3]>,
     weights: L,
 ) -> TwoBoneRotations<L> {
-    let (zero, one) = (L::splat(0.0), L::splat(1.0));
+    let token = weights.token();
+    let (zero, one) = (L::splat(token, 0.0), L::splat(token, 1.0));
     let [a, b, c] = joints;
     let (upper, p) = direction(difference(b, a));
     let (lower, q) = direction(difference(c, b));
     let (goal, far) = direction(difference(target, a));
-    let whole = one / (p + q).max(L::splat(REACH_MIN_LENGTH));
+    let whole = one / (p + q).max(L::splat(token, REACH_MIN_LENGTH));
     let (p, q, far) = (p * whole, q * whole, far * whole);
     let (normal, is_bent) = bending_normal(upper, lower, pole);
     let acts = above(p.min(q), REACH_MIN_SHARE).min(far).min(is_bent);
 
     // Half the angle between the bones, by the lengths of the triangle: no difference of large squares.
     let apart = absolute(p - q);
-    let margin = L::splat(REACH_MARGIN);
+    let margin = L::splat(token, REACH_MARGIN);
     let most = one - apart - margin;
     let to_straight = (one - far).max(margin).min(most);
     let to_folded = (far - apart).max(margin).min(most);
     let reach = one - to_straight;
-    let scale = L::splat(0.25) / (p * q);
+    let scale = L::splat(token, 0.25) / (p * q);
     let wanted =
         [(to_folded * (reach + apart) * scale).square_root(), (to_straight * (one + reach) * scale).square_root()];
     let found = half_angle(dot_3(upper, lower), dot_3(normal, cross(upper, lower)));
@@ -85,7 +86,7 @@ pub fn two_bones<L: Lanes>(
 fn bending_normal<L: Lanes>(upper: Vectors<L>, lower: Vectors<L>, pole: Option<[f32; 3]>) -> (Vectors<L>, L) {
     let (normal, is_bent) = normal_of(upper, lower);
     let Some(pole) = pole else { return (normal, is_bent) };
-    let ([x, y, z], has_pole) = normal_of(upper, splat(pole));
+    let ([x, y, z], has_pole) = normal_of(upper, splat(upper[0].token(), pole));
     let normal = [
         normal[0].replace_where_zero(is_bent, x),
         normal[1].replace_where_zero(is_bent, y),
@@ -109,15 +110,16 @@ impl<L: Lanes> TwoBoneRotations<L> {
 /// and `limit` has sine and cosine of half the limit.
 #[inline(always)]
 pub fn aim<L: Lanes>(forward: Vectors<L>, target: Vectors<L>, limit: [f32; 2], weights: L) -> (Quaternions<L>, L) {
+    let token = weights.token();
     let (goal, far) = direction(target);
     let ([x, y, z, w], is_opposite) = shortest(forward, goal);
     let acts = is_opposite.min(far).min(dot_3(forward, forward));
     // The same axis with half the limit, where the turn is larger.
-    let [sine, cosine] = [L::splat(limit[0]), L::splat(limit[1])];
+    let [sine, cosine] = [L::splat(token, limit[0]), L::splat(token, limit[1])];
     let square = dot_3([x, y, z], [x, y, z]);
-    let inverse = square.max(L::splat(MIN_SQUARE)).inverse_square_root();
+    let inverse = inverse_length(square);
     // By the tangents of the halves: the cosine of a small limit is 1.
-    let is_beyond = (square * inverse * cosine - w * sine).max(L::splat(0.0));
+    let is_beyond = (square * inverse * cosine - w * sine).max(L::splat(token, 0.0));
     let shrunk = sine * inverse;
     let limited = [
         (x * shrunk).replace_where_zero(is_beyond, x),
@@ -138,15 +140,16 @@ pub fn is_rotation<L: Lanes>(turns: Quaternions<L>) -> L {
 /// Parts of turns, by weights from 0 to 1.
 #[inline(always)]
 fn part<L: Lanes>(turns: Quaternions<L>, weights: L) -> Quaternions<L> {
-    if weights.any_less(L::splat(1.0)) { power(turns, weights) } else { turns }
+    if weights.any_less(L::splat(weights.token(), 1.0)) { power(turns, weights) } else { turns }
 }
 
 /// The turn about the direction of the goal that brings the first bone to the side of the pole; the identity where
 /// there is none.
 #[inline(always)]
 fn pole_turn<L: Lanes>(upper: Vectors<L>, pole: [f32; 3], goal: Vectors<L>) -> Quaternions<L> {
-    let (zero, one) = (L::splat(0.0), L::splat(1.0));
-    let (from, to) = (across(upper, goal), across(splat(pole), goal));
+    let token = goal[0].token();
+    let (zero, one) = (L::splat(token, 0.0), L::splat(token, 1.0));
+    let (from, to) = (across(upper, goal), across(splat(token, pole), goal));
     let square = REACH_MIN_SHARE * REACH_MIN_SHARE;
     let turns = above(dot_3(from, from).min(dot_3(to, to)), square);
     let [cosine, sine] = half_angle(dot_3(from, to), dot_3(goal, cross(from, to)));
@@ -158,20 +161,21 @@ fn pole_turn<L: Lanes>(upper: Vectors<L>, pole: [f32; 3], goal: Vectors<L>) -> Q
 fn normal_of<L: Lanes>(one: Vectors<L>, other: Vectors<L>) -> (Vectors<L>, L) {
     let across = cross(one, other);
     let square = dot_3(across, across);
-    let normal = times(across, square.max(L::splat(MIN_SQUARE)).inverse_square_root());
+    let normal = times(across, inverse_length(square));
     (normal, above(square, REACH_MIN_SHARE * REACH_MIN_SHARE))
 }
 
 /// The shortest rotations from unit vectors to others, and a number that is 0 where they are opposite.
 #[inline(always)]
 fn shortest<L: Lanes>(from: Vectors<L>, to: Vectors<L>) -> (Quaternions<L>, L) {
+    let token = from[0].token();
     let sum = [from[0] + to[0], from[1] + to[1], from[2] + to[2]];
     // The sum of unit vectors is across their difference. Of nearly opposite ones it is mostly rounding, and what lies
     // along the difference would turn the first past the other.
     let apart = difference(from, to);
-    let along = dot_3(sum, apart) / dot_3(apart, apart).max(L::splat(1.0));
-    let across = times_plus(apart, L::splat(0.0) - along, sum);
-    let middle = times(across, dot_3(across, across).max(L::splat(MIN_SQUARE)).inverse_square_root());
+    let along = dot_3(sum, apart) / dot_3(apart, apart).max(L::splat(token, 1.0));
+    let across = times_plus(apart, L::splat(token, 0.0) - along, sum);
+    let middle = times(across, inverse_length(dot_3(across, across)));
     let [x, y, z] = cross(from, middle);
     ([x, y, z, dot_3(from, middle)], above(dot_3(sum, sum), REACH_OPPOSITE * REACH_OPPOSITE))
 }
@@ -179,7 +183,7 @@ fn shortest<L: Lanes>(from: Vectors<L>, to: Vectors<L>) -> (Quaternions<L>, L) {
 /// The part of vectors that is perpendicular to unit vectors.
 #[inline(always)]
 fn across<L: Lanes>(vectors: Vectors<L>, axis: Vectors<L>) -> Vectors<L> {
-    times_plus(axis, L::splat(0.0) - dot_3(vectors, axis), vectors)
+    times_plus(axis, L::splat(axis[0].token(), 0.0) - dot_3(vectors, axis), vectors)
 }
 
 /// Cosine and sine of half an angle from above -180 to 180 degrees, from numbers in proportion to its cosine and sine.
@@ -189,10 +193,10 @@ fn half_angle<L: Lanes>(cosine: L, sine: L) -> [L; 2] {
     // The sum of two numbers of one sign. It is in proportion to the cosine of the half up to a right angle, then to
     // its sine.
     let sum = length + absolute(cosine);
-    let is_acute = cosine.max(L::splat(0.0));
+    let is_acute = cosine.max(L::splat(cosine.token(), 0.0));
     let x = sum.replace_where_zero(is_acute, absolute(sine));
     let y = sine.replace_where_zero(is_acute, sum.with_sign_of(sine));
-    let shrink = x.multiply_add(x, y * y).max(L::splat(MIN_SQUARE)).inverse_square_root();
+    let shrink = inverse_length(x.multiply_add(x, y * y));
     [x * shrink, y * shrink]
 }
 
@@ -206,28 +210,36 @@ fn turn_about<L: Lanes>(axis: Vectors<L>, [cosine, sine]: [L; 2]) -> Quaternions
 /// Vectors at length 1, and their lengths. Their squares may be beyond the range of an `f32`. Zero vectors stay 0.
 #[inline(always)]
 fn direction<L: Lanes>([x, y, z]: Vectors<L>) -> (Vectors<L>, L) {
-    let size = absolute(x).max(absolute(y)).max(absolute(z)).max(L::splat(REACH_MIN_LENGTH));
-    let scaled = times([x, y, z], L::splat(1.0) / size);
+    let token = x.token();
+    let size = absolute(x).max(absolute(y)).max(absolute(z)).max(L::splat(token, REACH_MIN_LENGTH));
+    let scaled = times([x, y, z], L::splat(token, 1.0) / size);
     let square = dot_3(scaled, scaled);
-    let inverse = square.max(L::splat(MIN_SQUARE)).inverse_square_root();
+    let inverse = inverse_length(square);
     (times(scaled, inverse), size * (square * inverse))
+}
+
+/// The inverses of lengths, from their squares.
+#[inline(always)]
+fn inverse_length<L: Lanes>(square: L) -> L {
+    square.max(L::splat(square.token(), MIN_SQUARE)).inverse_square_root()
 }
 
 /// One vector in all lanes.
 #[inline(always)]
-fn splat<L: Lanes>([x, y, z]: [f32; 3]) -> Vectors<L> {
-    [L::splat(x), L::splat(y), L::splat(z)]
+fn splat<L: Lanes>(token: Token<L>, [x, y, z]: [f32; 3]) -> Vectors<L> {
+    [L::splat(token, x), L::splat(token, y), L::splat(token, z)]
 }
 
 /// What numbers have above a least one; 0 below it, and for numbers that are none.
 #[inline(always)]
 fn above<L: Lanes>(numbers: L, least: f32) -> L {
-    (numbers - L::splat(least)).max(L::splat(0.0))
+    let token = numbers.token();
+    (numbers - L::splat(token, least)).max(L::splat(token, 0.0))
 }
 
 #[inline(always)]
 fn absolute<L: Lanes>(numbers: L) -> L {
-    numbers.max(L::splat(0.0) - numbers)
+    numbers.max(L::splat(numbers.token(), 0.0) - numbers)
 }
 
 #[cfg(test)]
@@ -248,16 +260,16 @@ mod tests {
         type Output = Option<[DQuat; 2]>;
 
         #[inline(always)]
-        fn run<L: Lanes>(self) -> Self::Output {
+        fn run<L: Lanes>(self, token: Token<L>) -> Self::Output {
             let (first, second, acts) = match *self {
                 IkCase::Bones { joints: [a, b, c], target, pole, weight } => {
-                    let joints = [splat::<L>(a), splat::<L>(b), splat::<L>(c)];
-                    let turns = two_bones(joints, splat(target), pole, L::splat(weight));
+                    let joints = [splat(token, a), splat(token, b), splat(token, c)];
+                    let turns = two_bones(joints, splat(token, target), pole, L::splat(token, weight));
                     (turns.first, turns.second, turns.acts)
                 }
                 IkCase::Aim { forward, target, limit, weight } => {
                     let limit = [(0.5 * limit).sin(), (0.5 * limit).cos()];
-                    let (turn, acts) = aim(splat(forward), splat(target), limit, L::splat(weight));
+                    let (turn, acts) = aim(splat(token, forward), splat(token, target), limit, L::splat(token, weight));
                     (turn, turn, acts)
                 }
             };

@@ -6,7 +6,7 @@
 //! These pay only for whole cache lines: a line that is written past the caches in two parts takes two writes to
 //! memory. Therefore, four full matrices or eight packed ones, which fill three lines, are written together
 //! ([`AlignedLines`]), and what stands before the first whole line and after the last goes through the caches.
-//! [`Lanes::fence`] follows before another thread reads the results.
+//! [`fence`](crate::cpu::simd::fence) follows before another thread reads the results.
 //!
 //! A matrix comes as a product in registers ([`Products`]), whose rows are stored one by one, or as rows in memory
 //! ([`RowsInMemory`]), of which wide registers store a line at a time.
@@ -19,7 +19,9 @@ use std::ops::Range;
 
 use glam::Vec4;
 
-use crate::cpu::simd::{AlignedLines, LARGEST_BLOCK, LINE, Lanes, Matrix, PackedMatrix};
+use crate::cpu::simd::{
+    AlignedLines, LARGEST_BLOCK, LINE, Lanes, Matrix, PackedMatrix, Token, store_words, stream_words,
+};
 use crate::model::SkinFormat;
 use crate::pack::record::SKIN_MIN_SQUARE;
 use crate::pack::skin_format::SNORM;
@@ -77,19 +79,19 @@ fn split_first<'a>(rest: &mut &'a mut [f32], count: usize) -> &'a mut [f32] {
 /// The matrices of an instance, as products in registers.
 pub trait Products: Copy {
     /// The matrix of a slot.
-    fn product<L: Lanes>(&self, slot: usize) -> L::Product;
+    fn product<L: Lanes>(&self, token: Token<L>, slot: usize) -> L::Product;
 
     /// Stores the matrix of a slot.
     #[inline(always)]
-    fn store<L: Lanes>(&self, slot: usize, to: &mut [f32; NUMBERS]) {
-        L::store_rows(self.product::<L>(slot), to);
+    fn store<L: Lanes>(&self, token: Token<L>, slot: usize, to: &mut [f32; NUMBERS]) {
+        L::store_rows(self.product(token, slot), to);
     }
 
     /// Stores the matrices of four slots, which fill whole cache lines, past the caches.
     #[inline(always)]
-    fn store_lines_past_caches<L: Lanes>(&self, slot: usize, to: &mut AlignedLines) {
+    fn store_lines_past_caches<L: Lanes>(&self, token: Token<L>, slot: usize, to: &mut AlignedLines) {
         for (index, to) in to.matrices_mut().iter_mut().enumerate() {
-            L::store_rows_past_caches(self.product::<L>(slot + index), to);
+            L::store_rows_past_caches(self.product(token, slot + index), to);
         }
     }
 }
@@ -102,21 +104,21 @@ pub trait RowsInMemory: Copy {
 
 impl<R: RowsInMemory> Products for R {
     #[inline(always)]
-    fn product<L: Lanes>(&self, slot: usize) -> L::Product {
-        L::from_rows(self.rows(slot))
+    fn product<L: Lanes>(&self, token: Token<L>, slot: usize) -> L::Product {
+        L::from_rows(token, self.rows(slot))
     }
 
     #[inline(always)]
-    fn store<L: Lanes>(&self, slot: usize, to: &mut [f32; NUMBERS]) {
+    fn store<L: Lanes>(&self, _: Token<L>, slot: usize, to: &mut [f32; NUMBERS]) {
         for (row, to) in self.rows(slot).into_iter().zip(to.as_chunks_mut::<4>().0) {
             *to = row.to_array();
         }
     }
 
     #[inline(always)]
-    fn store_lines_past_caches<L: Lanes>(&self, slot: usize, to: &mut AlignedLines) {
+    fn store_lines_past_caches<L: Lanes>(&self, token: Token<L>, slot: usize, to: &mut AlignedLines) {
         let rows = [self.rows(slot), self.rows(slot + 1), self.rows(slot + 2), self.rows(slot + 3)];
-        L::store_lines_past_caches(rows, to);
+        L::store_lines_past_caches(token, rows, to);
     }
 }
 
@@ -156,54 +158,60 @@ pub struct Skinning<'a> {
 
 impl Products for Skinning<'_> {
     #[inline(always)]
-    fn product<L: Lanes>(&self, slot: usize) -> L::Product {
-        L::product(&self.models[self.joints[slot] as usize], self.inverse_binds[slot].each_ref())
+    fn product<L: Lanes>(&self, token: Token<L>, slot: usize) -> L::Product {
+        L::product(token, &self.models[self.joints[slot] as usize], self.inverse_binds[slot].each_ref())
     }
 }
 
 /// Writes the skin matrices of an instance in a format. If `past_caches` is set, past the caches.
 #[inline(always)]
-pub fn write<L: Lanes, P: Products>(products: P, format: SkinFormat, past_caches: bool, to: &mut [f32]) {
+pub fn write<L: Lanes, P: Products>(
+    token: Token<L>,
+    products: P,
+    format: SkinFormat,
+    past_caches: bool,
+    to: &mut [f32],
+) {
     match format {
-        SkinFormat::Matrix => matrices::<L, P>(products, past_caches, to),
-        SkinFormat::HalfMatrix => half_matrices::<L, P>(products, past_caches, to),
-        SkinFormat::DualQuaternion => dual_quaternions::<L, P>(products, past_caches, to),
+        SkinFormat::Matrix => matrices(token, products, past_caches, to),
+        SkinFormat::HalfMatrix => half_matrices(token, products, past_caches, to),
+        SkinFormat::DualQuaternion => dual_quaternions(token, products, past_caches, to),
     }
 }
 
 /// Writes matrices as 12 `f32` each. If `past_caches` is set, whole cache lines are written past the caches and the
 /// rest through them: a line that is written past the caches in two parts takes two writes to memory.
 #[inline(always)]
-pub fn matrices<L: Lanes, P: Products>(products: P, past_caches: bool, to: &mut [f32]) {
+pub fn matrices<L: Lanes, P: Products>(token: Token<L>, products: P, past_caches: bool, to: &mut [f32]) {
     if !past_caches {
-        store_each::<L, P>(products, 0, to);
+        store_each(token, products, 0, to);
     } else if let Ok(lines) = bytemuck::try_cast_slice_mut(to) {
         // Most calls have whole lines. The code below takes 2 to 7 % longer for them.
-        store_lines::<L, P>(products, 0, lines);
+        store_lines(token, products, 0, lines);
     } else {
         let Range { start, end } = whole_lines(to, NUMBERS);
         let (before, rest) = to.split_at_mut(start * NUMBERS);
         let (lines, after) = rest.split_at_mut((end - start) * NUMBERS);
-        store_each::<L, P>(products, 0, before);
+        store_each(token, products, 0, before);
         // `whole_lines` found that they begin at a cache line.
-        store_lines::<L, P>(products, start, bytemuck::try_cast_slice_mut(lines).unwrap_or_default());
-        store_each::<L, P>(products, end, after);
+        store_lines(token, products, start, bytemuck::try_cast_slice_mut(lines).unwrap_or_default());
+        store_each(token, products, end, after);
     }
 }
 
 /// Writes matrices past the caches, from a slot on.
 #[inline(always)]
-fn store_lines<L: Lanes, P: Products>(products: P, first: usize, to: &mut [AlignedLines]) {
+fn store_lines<L: Lanes, P: Products>(token: Token<L>, products: P, first: usize, to: &mut [AlignedLines]) {
     for (slot, to) in (first..).step_by(MATRICES_PER_LINES).zip(to) {
-        products.store_lines_past_caches::<L>(slot, to);
+        products.store_lines_past_caches(token, slot, to);
     }
 }
 
 /// Writes matrices through the caches, from a slot on.
 #[inline(always)]
-fn store_each<L: Lanes, P: Products>(products: P, first: usize, to: &mut [f32]) {
+fn store_each<L: Lanes, P: Products>(token: Token<L>, products: P, first: usize, to: &mut [f32]) {
     for (slot, to) in (first..).zip(to.as_chunks_mut::<NUMBERS>().0) {
-        products.store::<L>(slot, to);
+        products.store(token, slot, to);
     }
 }
 
@@ -237,45 +245,45 @@ fn whole_lines(to: &[f32], numbers: usize) -> Range<usize> {
 
 /// Writes skin matrices as 12 `f16` each.
 #[inline(always)]
-fn half_matrices<L: Lanes, P: Products>(products: P, past_caches: bool, to: &mut [f32]) {
+fn half_matrices<L: Lanes, P: Products>(token: Token<L>, products: P, past_caches: bool, to: &mut [f32]) {
     // One loop for both takes 4 % longer where none goes past the caches.
     if past_caches {
         let lines = whole_lines(to, PACKED);
         for (slot, to) in to.as_chunks_mut().0.iter_mut().enumerate() {
-            store::<L>(L::halves(products.product::<L>(slot)), lines.contains(&slot), to);
+            store(L::halves(products.product(token, slot)), lines.contains(&slot), to);
         }
     } else {
         for (slot, to) in to.as_chunks_mut().0.iter_mut().enumerate() {
-            L::store_words(L::halves(products.product::<L>(slot)), to);
+            store_words(L::halves(products.product(token, slot)), to);
         }
     }
 }
 
 /// Writes skin matrices as rotation, translation and uniform scale, a block of joints at a time.
 #[inline(always)]
-fn dual_quaternions<L: Lanes, P: Products>(all: P, past_caches: bool, to: &mut [f32]) {
+fn dual_quaternions<L: Lanes, P: Products>(token: Token<L>, all: P, past_caches: bool, to: &mut [f32]) {
     let lines = if past_caches { whole_lines(to, PACKED) } else { 0..0 };
     for (block, to) in to.as_chunks_mut().0.chunks_mut(L::BLOCK).enumerate() {
         let first = block * L::BLOCK;
         // A block that is not full is filled with a matrix that can be decomposed.
-        let mut products = [all.product::<L>(first); LARGEST_BLOCK];
+        let mut products = [all.product(token, first); LARGEST_BLOCK];
         for (slot, product) in products[..to.len()].iter_mut().enumerate() {
-            *product = all.product::<L>(first + slot);
+            *product = all.product(token, first + slot);
         }
-        let decomposed = decompose::<L>(&products);
+        let decomposed = decompose(token, &products);
         for (slot, to) in to.iter_mut().enumerate() {
-            store::<L>(decomposed.words(slot), lines.contains(&(first + slot)), to);
+            store(decomposed.words(slot), lines.contains(&(first + slot)), to);
         }
     }
 }
 
 /// Stores words past the caches or through them.
 #[inline(always)]
-fn store<L: Lanes>(words: [u64; 3], past_caches: bool, to: &mut PackedMatrix) {
+fn store(words: [u64; 3], past_caches: bool, to: &mut PackedMatrix) {
     if past_caches {
-        L::store_words_past_caches(words, to);
+        stream_words(words, to);
     } else {
-        L::store_words(words, to);
+        store_words(words, to);
     }
 }
 
@@ -304,7 +312,7 @@ impl Decomposed {
 /// The elements of the matrix `4 q q^T` are sums of elements of the rotation matrix. The quaternion is the row of that
 /// matrix with the largest diagonal element, normalised (Shepperd, "Quaternion from rotation matrix", 1978).
 #[inline(always)]
-fn decompose<L: Lanes>(products: &[L::Product; LARGEST_BLOCK]) -> Decomposed {
+fn decompose<L: Lanes>(token: Token<L>, products: &[L::Product; LARGEST_BLOCK]) -> Decomposed {
     let joints = L::BLOCK / 4;
     let first = L::rows(&products[..joints]);
     let second = L::rows(&products[joints..2 * joints]);
@@ -316,7 +324,7 @@ fn decompose<L: Lanes>(products: &[L::Product; LARGEST_BLOCK]) -> Decomposed {
     let squares = xx.multiply_add(xx, xy.multiply_add(xy, xz * xz));
     let squares = yx.multiply_add(yx, yy.multiply_add(yy, yz.multiply_add(yz, squares)));
     let squares = zx.multiply_add(zx, zy.multiply_add(zy, zz.multiply_add(zz, squares)));
-    let square = (squares * L::splat(1.0 / 3.0)).max(L::splat(SKIN_MIN_SQUARE));
+    let square = (squares * L::splat(token, 1.0 / 3.0)).max(L::splat(token, SKIN_MIN_SQUARE));
     let shrink = square.inverse_square_root();
     let [xx, xy, xz] = [xx * shrink, xy * shrink, xz * shrink];
     let [yx, yy, yz] = [yx * shrink, yy * shrink, yz * shrink];
@@ -325,7 +333,7 @@ fn decompose<L: Lanes>(products: &[L::Product; LARGEST_BLOCK]) -> Decomposed {
     let minors = [yy * zz - yz * zy, yz * zx - yx * zz, yx * zy - yy * zx];
     let side = xx.multiply_add(minors[0], xy.multiply_add(minors[1], xz * minors[2]));
     let scale = square * shrink * side;
-    let one = L::splat(1.0);
+    let one = L::splat(token, 1.0);
     let [w_x, w_y, w_z] = [(zy - yz) * side, (xz - zx) * side, (yx - xy) * side];
     let [x_y, x_z, y_z] = [(xy + yx) * side, (xz + zx) * side, (yz + zy) * side];
     let (x, sum, difference) = (xx * side, (yy + zz) * side, (yy - zz) * side);
@@ -336,8 +344,8 @@ fn decompose<L: Lanes>(products: &[L::Product; LARGEST_BLOCK]) -> Decomposed {
     let quaternion = replace_where_zero(quaternion, largest - y_y, [x_y, y_y, y_z, w_y]);
     let quaternion = replace_where_zero(quaternion, largest - z_z, [x_z, y_z, z_z, w_z]);
     let [x, y, z, w] = replace_where_zero(quaternion, largest - w_w, [w_x, w_y, w_z, w_w]);
-    let steps = (x * x + y * y + (z * z + w * w)).inverse_square_root() * L::splat(SNORM);
-    let whole = L::splat(TO_WHOLE);
+    let steps = (x * x + y * y + (z * z + w * w)).inverse_square_root() * L::splat(token, SNORM);
+    let whole = L::splat(token, TO_WHOLE);
     let steps = [
         x.multiply_add(steps, whole),
         y.multiply_add(steps, whole),

@@ -34,7 +34,7 @@ pub fn scaled<L: Lanes>([x, y, z, w]: [L; 4], factor: L) -> [L; 4] {
 /// The inverses of a block of rotations of unit length.
 #[inline(always)]
 pub fn conjugate<L: Lanes>([x, y, z, w]: Quaternions<L>) -> Quaternions<L> {
-    let zero = L::splat(0.0);
+    let zero = L::splat(x.token(), 0.0);
     [zero - x, zero - y, zero - z, w]
 }
 
@@ -55,7 +55,8 @@ pub fn rotate<L: Lanes>([x, y, z, w]: Quaternions<L>, vectors: Vectors<L>) -> Ve
 /// Powers of quaternions of unit length whose w is 0 or more, with exponents from 0 to 1: that part of each turn.
 #[inline(always)]
 pub fn power<L: Lanes>(turns: Quaternions<L>, exponents: L) -> Quaternions<L> {
-    let (zero, one) = (L::splat(0.0), L::splat(1.0));
+    let token = exponents.token();
+    let (zero, one) = (L::splat(token, 0.0), L::splat(token, 1.0));
     let rest = one - exponents;
     let near_part = exponents.min(rest);
     let doubled = near_part + near_part;

@@ -26,7 +26,7 @@ use std::ops::{Mul, Range};
 
 use glam::Vec4;
 
-use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
+use crate::cpu::simd::{LARGEST_BLOCK, Lanes, Token};
 use crate::cpu::stages::quat::SINE_RATIO;
 
 /// The weights of quaternions with one common fraction, 0 to 1: the terms of the series that depend only on the
@@ -84,9 +84,9 @@ impl GroupWeights {
 
     /// Computes the weights for the fractions of all instances, with the bits of [`Weights::new`].
     #[inline(always)]
-    pub fn weigh<L: Lanes>(&mut self) {
-        let one = L::splat(1.0);
-        let [fraction, ..] = L::transpose(L::load_block(&self.fractions));
+    pub fn weigh<L: Lanes>(&mut self, token: Token<L>) {
+        let one = L::splat(token, 1.0);
+        let [fraction, ..] = L::transpose(L::load_block(token, &self.fractions));
         let nearer = fraction.min(one - fraction);
         let doubled = nearer + nearer;
         let (middle, near) = (sine_ratios(doubled), sine_ratios(one - doubled));
@@ -136,11 +136,12 @@ impl<L: Lanes> Ends<L> {
     /// Halves the arcs between both ends.
     #[inline(always)]
     pub fn arc(&self) -> HalfArc<L> {
-        let half = L::splat(0.5);
-        let cosine = dot(self.start, self.end).min(L::splat(1.0));
+        let token = self.start[0].token();
+        let half = L::splat(token, 0.5);
+        let cosine = dot(self.start, self.end).min(L::splat(token, 1.0));
         let square = cosine.multiply_add(half, half);
         let inverse = square.inverse_square_root();
-        HalfArc { cosine_less_one: square.multiply_add(inverse, L::splat(-1.0)), scale: inverse * half }
+        HalfArc { cosine_less_one: square.multiply_add(inverse, L::splat(token, -1.0)), scale: inverse * half }
     }
 
     /// The weighted sum of both ends, at unit length.
@@ -188,11 +189,12 @@ fn sine_ratio(t: f32) -> [f32; 9] {
 /// The same coefficients for one `t` per lane.
 #[inline(always)]
 fn sine_ratios<L: Lanes>(t: L) -> [L; 9] {
+    let token = t.token();
     let square = t * t;
     // Not by `map`: the code of its closure is not always compiled for the instruction set.
     let mut factors = [square; SINE_RATIO.len()];
     for (to, (squared, factor)) in factors.iter_mut().zip(SINE_RATIO) {
-        *to = (square - L::splat(squared)) * L::splat(factor);
+        *to = (square - L::splat(token, squared)) * L::splat(token, factor);
     }
     coefficients(t, factors)
 }
@@ -210,9 +212,10 @@ fn coefficients<T: Copy + Mul<Output = T>>(t: T, [a, b, c, d, e, f, g, h]: [T; 8
 /// The sum of a series in `x`, `terms[0]` first.
 #[inline(always)]
 fn series<L: Lanes>(terms: &[f32; 9], x: L) -> L {
-    let mut sum = L::splat(terms[8]);
+    let token = x.token();
+    let mut sum = L::splat(token, terms[8]);
     for &term in terms[..8].iter().rev() {
-        sum = sum.multiply_add(x, L::splat(term));
+        sum = sum.multiply_add(x, L::splat(token, term));
     }
     sum
 }
@@ -220,11 +223,12 @@ fn series<L: Lanes>(terms: &[f32; 9], x: L) -> L {
 /// The series of `sin(t a) / sin(a)` with a separate `t` per joint.
 #[inline(always)]
 pub fn series_of<L: Lanes>(t: L, x: L) -> L {
+    let token = x.token();
     let square = t * t;
-    let one = L::splat(1.0);
+    let one = L::splat(token, 1.0);
     let mut sum = one;
     for &(squared, factor) in SINE_RATIO.iter().rev() {
-        sum = sum.multiply_add((square - L::splat(squared)) * (x * L::splat(factor)), one);
+        sum = sum.multiply_add((square - L::splat(token, squared)) * (x * L::splat(token, factor)), one);
     }
     t * sum
 }
@@ -239,20 +243,20 @@ pub fn blocks<L: Lanes>(joints: usize) -> impl Iterator<Item = Range<usize>> {
 
 /// Copies the values of a run, block by block.
 #[inline(always)]
-pub fn copy<L: Lanes>(from: &[Vec4], to: &mut [Vec4]) {
+pub fn copy<L: Lanes>(token: Token<L>, from: &[Vec4], to: &mut [Vec4]) {
     let from = &from[..to.len()];
     for block in blocks::<L>(to.len()) {
-        L::store_block(L::load_block(&from[block.clone()]), &mut to[block]);
+        L::store_block(L::load_block(token, &from[block.clone()]), &mut to[block]);
     }
 }
 
 /// Interpolates numbers linearly with one common fraction.
 #[inline(always)]
-pub fn lerp<L: Lanes>(start: &[Vec4], end: &[Vec4], fraction: f32, to: &mut [Vec4]) {
+pub fn lerp<L: Lanes>(token: Token<L>, start: &[Vec4], end: &[Vec4], fraction: f32, to: &mut [Vec4]) {
     let (start, end) = (&start[..to.len()], &end[..to.len()]);
-    let fraction = L::splat(fraction);
+    let fraction = L::splat(token, fraction);
     for block in blocks::<L>(to.len()) {
-        let (start, end) = (L::load_block(&start[block.clone()]), L::load_block(&end[block.clone()]));
+        let (start, end) = (L::load_block(token, &start[block.clone()]), L::load_block(token, &end[block.clone()]));
         let first = (end[0] - start[0]).multiply_add(fraction, start[0]);
         let second = (end[1] - start[1]).multiply_add(fraction, start[1]);
         let third = (end[2] - start[2]).multiply_add(fraction, start[2]);
@@ -265,10 +269,15 @@ pub fn lerp<L: Lanes>(start: &[Vec4], end: &[Vec4], fraction: f32, to: &mut [Vec
 /// only on the fraction are the factors of `weights`. If `BY_NUMBER` is set, the blocks of both ends are transposed
 /// already.
 #[inline(always)]
-pub fn slerp<L: Lanes, const BY_NUMBER: bool>([start, end]: [&[Vec4]; 2], weights: &Weights, to: &mut [Vec4]) {
+pub fn slerp<L: Lanes, const BY_NUMBER: bool>(
+    token: Token<L>,
+    [start, end]: [&[Vec4]; 2],
+    weights: &Weights,
+    to: &mut [Vec4],
+) {
     let (start, end) = (&start[..to.len()], &end[..to.len()]);
     for block in blocks::<L>(to.len()) {
-        let (start, end) = (L::load_block(&start[block.clone()]), L::load_block(&end[block.clone()]));
+        let (start, end) = (L::load_block(token, &start[block.clone()]), L::load_block(token, &end[block.clone()]));
         let ends = match BY_NUMBER {
             true => Ends { start, end },
             false => Ends { start: L::transpose(start), end: L::transpose(end) },
@@ -299,30 +308,38 @@ impl Default for Arcs {
 impl Arcs {
     /// Adds a rotation between two keys, with its fraction. If the block is full, writes the results of all.
     #[inline(always)]
-    pub fn push<L: Lanes>(&mut self, (start, end, fraction): (Vec4, Vec4, f32), target: usize, to: &mut [Vec4]) {
+    pub fn push<L: Lanes>(
+        &mut self,
+        token: Token<L>,
+        (start, end, fraction): (Vec4, Vec4, f32),
+        target: usize,
+        to: &mut [Vec4],
+    ) {
         let slot = self.count;
         (self.starts[slot], self.ends[slot], self.targets[slot]) = (start, end, target);
         self.fractions[slot].x = fraction;
         self.count += 1;
         if self.count == L::BLOCK {
-            self.finish::<L>(to);
+            self.finish(token, to);
         }
     }
 
     /// Writes the results of all rotations that wait, interpolated as in a block.
     #[inline(always)]
-    pub fn finish<L: Lanes>(&mut self, to: &mut [Vec4]) {
+    pub fn finish<L: Lanes>(&mut self, token: Token<L>, to: &mut [Vec4]) {
         if self.count == 0 {
             return;
         }
-        let one = L::splat(1.0);
-        let [fraction, ..] = L::transpose(L::load_block(&self.fractions));
+        let one = L::splat(token, 1.0);
+        let [fraction, ..] = L::transpose(L::load_block(token, &self.fractions));
         let rest = one - fraction;
         let near_part = fraction.min(rest);
         let doubled = near_part + near_part;
-        let from_end = (fraction - rest).max(L::splat(0.0));
-        let ends =
-            Ends { start: L::transpose(L::load_block(&self.starts)), end: L::transpose(L::load_block(&self.ends)) };
+        let from_end = (fraction - rest).max(L::splat(token, 0.0));
+        let ends = Ends {
+            start: L::transpose(L::load_block(token, &self.starts)),
+            end: L::transpose(L::load_block(token, &self.ends)),
+        };
         let arc = ends.arc();
         let (middle, near) =
             arc.weights(series_of(doubled, arc.cosine_less_one), series_of(one - doubled, arc.cosine_less_one));
@@ -342,7 +359,7 @@ mod tests {
     use glam::{DQuat, DVec3, DVec4};
 
     use super::*;
-    use crate::cpu::simd::{ExactKernel, InstructionSet, Kernel};
+    use crate::cpu::simd::{InstructionSet, Kernel};
 
     /// The weights of a group, as bits.
     struct GroupBits([f32; LARGEST_BLOCK]);
@@ -350,11 +367,11 @@ mod tests {
     impl Kernel for GroupBits {
         type Output = Vec<(bool, [u32; 9], [u32; 9])>;
 
-        fn run<L: Lanes>(self) -> Self::Output {
+        fn run<L: Lanes>(self, token: Token<L>) -> Self::Output {
             let count = L::BLOCK;
             let mut group = GroupWeights::default();
             self.0.iter().enumerate().for_each(|(instance, &fraction)| group.set_fraction(instance, fraction));
-            group.weigh::<L>();
+            group.weigh(token);
             (0..count).map(|instance| bits(&group.of(instance))).collect()
         }
     }
@@ -378,7 +395,7 @@ mod tests {
             for instructions in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
                 let group = instructions.run(GroupBits(fractions));
                 assert_eq!(group, expected(group.len()), "{}", instructions.name());
-                let exact = instructions.run(ExactKernel(GroupBits(fractions)));
+                let exact = instructions.run_exact(GroupBits(fractions));
                 assert_eq!(exact, expected(exact.len()), "{}, exact", instructions.name());
             }
         }
@@ -388,9 +405,9 @@ mod tests {
 
     impl Kernel for Slerp<'_> {
         type Output = Vec<Vec4>;
-        fn run<L: Lanes>(self) -> Vec<Vec4> {
+        fn run<L: Lanes>(self, token: Token<L>) -> Vec<Vec4> {
             let mut to = vec![Vec4::ZERO; self.0.len()];
-            slerp::<L, false>([self.0, self.1], &Weights::new(self.2), &mut to);
+            slerp::<_, false>(token, [self.0, self.1], &Weights::new(self.2), &mut to);
             to
         }
     }

@@ -11,7 +11,7 @@ use crate::cpu::keys::plan::{ClipRuns, KeyRun, RunKind};
 use crate::cpu::keys::records::{self, Nearness, WideRecords};
 use crate::cpu::keys::rows::{self, DecodedRows, RunColumns};
 use crate::cpu::keys::source::Sampling;
-use crate::cpu::simd::{BlockColumns, FourColumns, Kernel, LARGEST_BLOCK, Lanes};
+use crate::cpu::simd::{BlockColumns, FourColumns, Kernel, LARGEST_BLOCK, Lanes, Token};
 use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::quantized::DecodedColumn;
 use crate::model::Crowd;
@@ -76,8 +76,8 @@ impl Kernel for ColumnDecoding<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(self) {
-        self.columns.decode::<L>(self.words, self.plan);
+    fn run<L: Lanes>(self, token: Token<L>) {
+        self.columns.decode(token, self.words, self.plan);
     }
 }
 
@@ -91,8 +91,8 @@ impl Kernel for RowDecoding<'_, '_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(self) {
-        self.decoded.decode_required::<L>(self.sampling);
+    fn run<L: Lanes>(self, token: Token<L>) {
+        self.decoded.decode_required(token, self.sampling);
     }
 }
 
@@ -102,6 +102,7 @@ impl DecodedClips {
     #[inline(always)]
     pub fn of<L: Lanes>(
         &mut self,
+        token: Token<L>,
         words: &[u32],
         clip: u32,
         plan: &ClipRuns,
@@ -115,7 +116,7 @@ impl DecodedClips {
             None => {
                 let index = self.place(clips_per_instance);
                 let (kept, columns) = &mut self.clips[index];
-                L::call(ColumnDecoding { columns, words, plan });
+                L::call(token, ColumnDecoding { columns, words, plan });
                 *kept = Some(clip);
                 index
             }
@@ -150,7 +151,7 @@ impl DecodedClips {
 impl DecodedClip {
     /// Decodes the columns of all runs.
     #[inline(always)]
-    fn decode<L: Lanes>(&mut self, words: &[u32], plan: &ClipRuns) {
+    fn decode<L: Lanes>(&mut self, token: Token<L>, words: &[u32], plan: &ClipRuns) {
         self.columns.clear();
         self.blocks.clear();
         self.whole.clear();
@@ -159,7 +160,7 @@ impl DecodedClip {
             for run in plan.runs(part) {
                 let RunKind::Keys(keys) = run.kind else { continue };
                 if L::READS_BLOCKS && keys.nearness == Nearness::Blocks {
-                    self.push_blocks::<L>(words, keys, run.joints().len(), part);
+                    self.push_blocks(token, words, keys, run.joints().len(), part);
                 } else if keys.is_quantized() {
                     self.push_run(words, keys, run.joints().len());
                 }
@@ -176,15 +177,15 @@ impl DecodedClip {
 
     /// Decodes the rows that up to [`LARGEST_BLOCK`] instances read, unless they are decoded.
     #[inline(always)]
-    pub fn decode_rows<L: Lanes>(&mut self, sampling: &Sampling) {
+    pub fn decode_rows<L: Lanes>(&mut self, token: Token<L>, sampling: &Sampling) {
         if !sampling.clip.plan.rows.timelines.is_empty() {
-            L::call(RowDecoding { decoded: self, sampling });
+            L::call(token, RowDecoding { decoded: self, sampling });
         }
     }
 
     /// The work of [`decode_rows`](Self::decode_rows) on a clip with quantized keys.
     #[inline(always)]
-    fn decode_required<L: Lanes>(&mut self, sampling: &Sampling) {
+    fn decode_required<L: Lanes>(&mut self, token: Token<L>, sampling: &Sampling) {
         let places = &sampling.clip.plan.rows;
         debug_assert!(sampling.first_spans.len() <= LARGEST_BLOCK, "there is room for a block of instances");
         let timelines = sampling.clip.timelines.len();
@@ -202,13 +203,13 @@ impl DecodedClip {
             self.absent[timeline] = first_absent..self.rows.absent.len();
         }
         if !self.rows.absent.is_empty() {
-            self.decode_absent::<L>(sampling.clip.plan, sampling.clip.sampler.words());
+            self.decode_absent(token, sampling.clip.plan, sampling.clip.sampler.words());
         }
     }
 
     /// Decodes the absent rows of all joints.
     #[inline(always)]
-    fn decode_absent<L: Lanes>(&mut self, plan: &ClipRuns, words: &[u32]) {
+    fn decode_absent<L: Lanes>(&mut self, token: Token<L>, plan: &ClipRuns, words: &[u32]) {
         let codes: &[u8] = bytemuck::cast_slice(words);
         for part in TransformPart::ALL {
             for run in plan.runs(part) {
@@ -227,14 +228,14 @@ impl DecodedClip {
                 let joints = run.joints().len().next_multiple_of(L::BLOCK);
                 let DecodedRows { values, absent, .. } = &mut self.rows;
                 let rows = &absent[self.absent[keys.timeline()].clone()];
-                rows::decode::<L>(columns, joints, part, rows, codes, &mut values[4 * first..]);
+                rows::decode(token, columns, joints, part, rows, codes, &mut values[4 * first..]);
                 if keys.have_whole_rotations() {
                     let [start, end] =
                         [4 * first, 4 * first + joints].map(|end| self.whole.partition_point(|own| own.place < end));
                     for WholeRotation { place, column } in &self.whole[start..end] {
                         for row in rows {
                             let value = column.key(words, row.first_word());
-                            rows::replace::<L>(value, &mut values[row.to..], *place);
+                            rows::replace(token, value, &mut values[row.to..], *place);
                         }
                     }
                 }
@@ -291,7 +292,14 @@ impl DecodedClip {
 
     /// Appends the columns of a run of `joints` joints, block by block.
     #[inline(always)]
-    fn push_blocks<L: Lanes>(&mut self, words: &[u32], keys: KeyRun, joints: usize, part: TransformPart) {
+    fn push_blocks<L: Lanes>(
+        &mut self,
+        token: Token<L>,
+        words: &[u32],
+        keys: KeyRun,
+        joints: usize,
+        part: TransformPart,
+    ) {
         const { assert!(!L::READS_BLOCKS || L::BLOCK == LARGEST_BLOCK) };
         self.blocks.resize(keys.columns() / COLUMNS_PER_BLOCK, BlockColumns::default());
         let mut widened = WideRecords::default();
@@ -305,11 +313,11 @@ impl DecodedClip {
                     (widened.words(), WideRecords::STRIDE, read)
                 }
             };
-            let by_number = records::columns::<L>(block, stride);
+            let by_number = records::columns(token, block, stride);
             records = &records[read..];
             self.blocks.push(match part {
                 TransformPart::Rotation => by_number,
-                _ => records::by_joint::<L>(&by_number),
+                _ => records::by_joint(token, &by_number),
             });
         }
     }
@@ -385,15 +393,15 @@ mod tests {
     impl Kernel for InTurn<'_> {
         type Output = ();
 
-        fn run<L: Lanes>(self) {
+        fn run<L: Lanes>(self, token: Token<L>) {
             let Self { words, plans } = self;
             let mut kept = DecodedClips::default();
             for (clip, plan) in plans.iter().chain(plans.iter().rev()).chain(plans.iter().flat_map(|plan| [plan; 2])) {
                 let mut expected = DecodedClip::default();
-                expected.decode::<L>(words, plan);
+                expected.decode(token, words, plan);
                 assert_eq!(expected.blocks.is_empty(), !L::READS_BLOCKS);
                 assert_eq!(expected.columns.is_empty(), L::READS_BLOCKS);
-                let kept = kept.of::<L>(words, *clip, plan, CLIPS);
+                let kept = kept.of(token, words, *clip, plan, CLIPS);
                 assert!(kept.columns == expected.columns && kept.scattered == expected.scattered, "{clip}");
                 // What follows the last record of a block can be NaN.
                 assert_eq!(format!("{:?}", kept.blocks), format!("{:?}", expected.blocks));
@@ -440,14 +448,14 @@ mod tests {
     impl Kernel for CountKept<'_> {
         type Output = Vec<usize>;
 
-        fn run<L: Lanes>(self) -> Vec<usize> {
+        fn run<L: Lanes>(self, token: Token<L>) -> Vec<usize> {
             let Self { words, frames, clips_per_instance } = self;
             let mut clips = DecodedClips::default();
             let mut counts = vec![0; frames.len()];
             for (plans, count) in frames.iter().zip(&mut counts) {
                 for (clip, plan) in *plans {
                     *count += usize::from(clips.has(*clip));
-                    clips.of::<L>(words, *clip, plan, clips_per_instance);
+                    clips.of(token, words, *clip, plan, clips_per_instance);
                     assert!(clips.has(*clip));
                 }
             }

@@ -7,7 +7,7 @@
 
 use glam::Vec4;
 
-use crate::cpu::simd::{BLOCK_NUMBERS, BlockColumns, HALF_WINDOW, LARGEST_BLOCK, Lanes};
+use crate::cpu::simd::{BLOCK_NUMBERS, BlockColumns, HALF_WINDOW, LARGEST_BLOCK, Lanes, Token};
 use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::quantized::DecodedColumn;
 use crate::pack::column_words;
@@ -102,8 +102,8 @@ impl WideRecords {
 /// The columns of a block of neighbouring joints by number, decoded from their records. `words` begins with the first
 /// record, and each takes `stride` words. What follows the last one is decoded, too, to numbers without meaning.
 #[inline(always)]
-pub fn columns<L: Lanes>(words: &[u32], stride: usize) -> BlockColumns {
-    let Records { heads, formats, places, leasts } = Records::new::<L>(words, stride);
+pub fn columns<L: Lanes>(token: Token<L>, words: &[u32], stride: usize) -> BlockColumns {
+    let Records { heads, formats, places, leasts } = Records::new(token, words, stride);
     let first = first_of(places[0] as usize / 8);
     // The third place of a transposed block belongs to the first joint of its second half. If the run ends before, it
     // has no meaning.
@@ -147,13 +147,13 @@ pub fn columns<L: Lanes>(words: &[u32], stride: usize) -> BlockColumns {
 
 /// The columns of a block by joint.
 #[inline(always)]
-pub fn by_joint<L: Lanes>(by_number: &BlockColumns) -> BlockColumns {
+pub fn by_joint<L: Lanes>(token: Token<L>, by_number: &BlockColumns) -> BlockColumns {
     let BlockColumns { words, masks, scales, bases, missing, firsts } = by_number;
     let mut columns = BlockColumns {
-        words: bytemuck::cast(registers_of_joints::<L>(&bytemuck::cast(*words))),
-        masks: bytemuck::cast(registers_of_joints::<L>(&bytemuck::cast(*masks))),
-        scales: registers_of_joints::<L>(scales),
-        bases: registers_of_joints::<L>(bases),
+        words: bytemuck::cast(registers_of_joints(token, &bytemuck::cast(*words))),
+        masks: bytemuck::cast(registers_of_joints(token, &bytemuck::cast(*masks))),
+        scales: registers_of_joints(token, scales),
+        bases: registers_of_joints(token, bases),
         missing: *missing,
         firsts: *firsts,
     };
@@ -189,10 +189,10 @@ struct Records {
 impl Records {
     /// Reads records of `stride` words each.
     #[inline(always)]
-    fn new<L: Lanes>(words: &[u32], stride: usize) -> Self {
-        let [heads, formats, third, fourth] = four_words::<L>(words, stride);
+    fn new<L: Lanes>(token: Token<L>, words: &[u32], stride: usize) -> Self {
+        let [heads, formats, third, fourth] = four_words(token, words, stride);
         if stride == QUANTIZED_WIDE_COLUMN_WORDS as usize {
-            let leasts = four_words::<L>(&words[3..], stride).map(bytemuck::cast);
+            let leasts = four_words(token, &words[3..], stride).map(bytemuck::cast);
             return Self { heads, formats, places: third, leasts };
         }
         let (mut places, mut leasts) = ([0; LARGEST_BLOCK], [[0; LARGEST_BLOCK]; 4]);
@@ -209,7 +209,7 @@ impl Records {
 
 /// The first four words of each record of a block, word by word.
 #[inline(always)]
-fn four_words<L: Lanes>(words: &[u32], stride: usize) -> [Field; 4] {
+fn four_words<L: Lanes>(token: Token<L>, words: &[u32], stride: usize) -> [Field; 4] {
     let words = &words[..stride * (L::BLOCK - 1) + 4];
     let mut rows = [Vec4::ZERO; LARGEST_BLOCK];
     for (joint, row) in rows[..L::BLOCK].iter_mut().enumerate() {
@@ -217,7 +217,7 @@ fn four_words<L: Lanes>(words: &[u32], stride: usize) -> [Field; 4] {
         *row = Vec4::from_array(bytemuck::cast(record.copied().unwrap_or_default()));
     }
     let mut fields = [[Vec4::ZERO; LARGEST_BLOCK / 4]; 4];
-    for (field, register) in fields.iter_mut().zip(L::transpose(L::load_block(&rows))) {
+    for (field, register) in fields.iter_mut().zip(L::transpose(L::load_block(token, &rows))) {
         register.store(field);
     }
     bytemuck::cast(fields)
@@ -225,15 +225,18 @@ fn four_words<L: Lanes>(words: &[u32], stride: usize) -> [Field; 4] {
 
 /// Turns four numbers per joint, number by number, into joints. Registers only move them: they need not be numbers.
 #[inline(always)]
-fn transpose<L: Lanes>([a, b, c, d]: &[[Vec4; LARGEST_BLOCK / 4]; 4]) -> [L; 4] {
-    L::transpose([L::load(a), L::load(b), L::load(c), L::load(d)])
+fn transpose<L: Lanes>(token: Token<L>, [a, b, c, d]: &[[Vec4; LARGEST_BLOCK / 4]; 4]) -> [L; 4] {
+    L::transpose([L::load(token, a), L::load(token, b), L::load(token, c), L::load(token, d)])
 }
 
 /// The registers of [`transpose`], an array each.
 #[inline(always)]
-fn registers_of_joints<L: Lanes>(numbers: &[[Vec4; LARGEST_BLOCK / 4]; 4]) -> [[Vec4; LARGEST_BLOCK / 4]; 4] {
+fn registers_of_joints<L: Lanes>(
+    token: Token<L>,
+    numbers: &[[Vec4; LARGEST_BLOCK / 4]; 4],
+) -> [[Vec4; LARGEST_BLOCK / 4]; 4] {
     let mut registers = [[Vec4::ZERO; LARGEST_BLOCK / 4]; 4];
-    let [a, b, c, d] = transpose::<L>(numbers);
+    let [a, b, c, d] = transpose(token, numbers);
     a.store(&mut registers[0]);
     b.store(&mut registers[1]);
     c.store(&mut registers[2]);

@@ -15,7 +15,7 @@ use glam::Vec4;
 
 use crate::cpu::block::slerp::blocks;
 use crate::cpu::keys::plan::{KeyRun, RowPlaces, TimelineRows};
-use crate::cpu::simd::{BlockColumns, FourColumns, LARGEST_BLOCK, Lanes};
+use crate::cpu::simd::{BlockColumns, FourColumns, LARGEST_BLOCK, Lanes, Token};
 use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::search::KeySpan;
 use crate::pack::Aligned;
@@ -161,6 +161,7 @@ impl KeyRow {
 /// become quaternions number by number; other parts become values joint by joint.
 #[inline(always)]
 pub fn decode<L: Lanes>(
+    token: Token<L>,
     columns: RunColumns,
     joints: usize,
     part: TransformPart,
@@ -170,31 +171,38 @@ pub fn decode<L: Lanes>(
 ) {
     let turns = part == TransformPart::Rotation;
     match columns {
-        RunColumns::Apart(columns) => fours::<L, false>(columns, joints, turns, rows, codes, values),
-        RunColumns::Paired(columns) => fours::<L, true>(columns, joints, turns, rows, codes, values),
-        RunColumns::Blocks(columns) if turns => rotations::<L>(columns, joints, rows, codes, values),
-        RunColumns::Blocks(columns) => vectors::<L>(columns, joints, rows, codes, values),
+        RunColumns::Apart(columns) => fours::<_, false>(token, columns, joints, turns, rows, codes, values),
+        RunColumns::Paired(columns) => fours::<_, true>(token, columns, joints, turns, rows, codes, values),
+        RunColumns::Blocks(columns) if turns => rotations(token, columns, joints, rows, codes, values),
+        RunColumns::Blocks(columns) => vectors(token, columns, joints, rows, codes, values),
     }
 }
 
 /// Replaces the rotation of a joint in a row of blocks by number, by the place of the joint.
 #[inline(always)]
-pub fn replace<L: Lanes>(rotation: Vec4, row: &mut [Vec4], place: usize) {
+pub fn replace<L: Lanes>(token: Token<L>, rotation: Vec4, row: &mut [Vec4], place: usize) {
     let block = &mut row[place / L::BLOCK * L::BLOCK..][..L::BLOCK];
     let mut joints = [Vec4::ZERO; LARGEST_BLOCK];
-    L::store_block(L::transpose(L::load_block(block)), &mut joints);
+    L::store_block(L::transpose(L::load_block(token, block)), &mut joints);
     joints[place % L::BLOCK] = rotation;
-    L::store_block(L::transpose(L::load_block(&joints)), block);
+    L::store_block(L::transpose(L::load_block(token, &joints)), block);
 }
 
 /// Decodes whole blocks of rotations, whose columns are by number.
 #[inline(always)]
-fn rotations<L: Lanes>(columns: &[BlockColumns], joints: usize, rows: &[KeyRow], codes: &[u8], values: &mut [Vec4]) {
+fn rotations<L: Lanes>(
+    token: Token<L>,
+    columns: &[BlockColumns],
+    joints: usize,
+    rows: &[KeyRow],
+    codes: &[u8],
+    values: &mut [Vec4],
+) {
     for (columns, block) in columns.iter().zip(blocks::<L>(joints)) {
         let columns = *columns;
-        let missing = L::load(&columns.missing);
+        let missing = L::load(token, &columns.missing);
         for row in rows {
-            let [a, b, c] = L::block_codes(&columns, &codes[row.from..]);
+            let [a, b, c] = L::block_codes(token, &columns, &codes[row.from..]);
             let stored = [numbers(&columns, 0, a), numbers(&columns, 1, b), numbers(&columns, 2, c)];
             L::store_block(with_missing(stored, missing), &mut values[row.to + block.start..]);
         }
@@ -203,11 +211,18 @@ fn rotations<L: Lanes>(columns: &[BlockColumns], joints: usize, rows: &[KeyRow],
 
 /// Decodes whole blocks of translations or scales, whose columns are by joint.
 #[inline(always)]
-fn vectors<L: Lanes>(columns: &[BlockColumns], joints: usize, rows: &[KeyRow], codes: &[u8], values: &mut [Vec4]) {
+fn vectors<L: Lanes>(
+    token: Token<L>,
+    columns: &[BlockColumns],
+    joints: usize,
+    rows: &[KeyRow],
+    codes: &[u8],
+    values: &mut [Vec4],
+) {
     for (columns, block) in columns.iter().zip(blocks::<L>(joints)) {
         let columns = *columns;
         for row in rows {
-            let [a, b, c, d] = L::joint_codes(&columns, &codes[row.from..]);
+            let [a, b, c, d] = L::joint_codes(token, &columns, &codes[row.from..]);
             let decoded =
                 [numbers(&columns, 0, a), numbers(&columns, 1, b), numbers(&columns, 2, c), numbers(&columns, 3, d)];
             L::store_block(decoded, &mut values[row.to + block.start..]);
@@ -218,6 +233,7 @@ fn vectors<L: Lanes>(columns: &[BlockColumns], joints: usize, rows: &[KeyRow], c
 /// Decodes whole blocks, four joints by four. If `turns` is set, they are quaternions.
 #[inline(always)]
 fn fours<L: Lanes, const PAIRED: bool>(
+    token: Token<L>,
     columns: &[FourColumns],
     joints: usize,
     turns: bool,
@@ -226,9 +242,9 @@ fn fours<L: Lanes, const PAIRED: bool>(
     values: &mut [Vec4],
 ) {
     for block in blocks::<L>(joints) {
-        let missing = if turns { missing_of_block(columns, block.start) } else { L::splat(0.0) };
+        let missing = if turns { missing_of_block(token, columns, block.start) } else { L::splat(token, 0.0) };
         for row in rows {
-            let mut decoded = numbers_of_block::<L, PAIRED>(columns, &codes[row.from..], block.start);
+            let mut decoded = numbers_of_block::<_, PAIRED>(token, columns, &codes[row.from..], block.start);
             if turns {
                 let [a, b, c, _] = L::transpose(decoded);
                 decoded = with_missing([a, b, c], missing);
@@ -240,14 +256,19 @@ fn fours<L: Lanes, const PAIRED: bool>(
 
 /// The stored numbers of a block that begins with a joint.
 #[inline(always)]
-fn numbers_of_block<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], row: &[u8], first: usize) -> [L; 4] {
+fn numbers_of_block<L: Lanes, const PAIRED: bool>(
+    token: Token<L>,
+    columns: &[FourColumns],
+    row: &[u8],
+    first: usize,
+) -> [L; 4] {
     let columns = &columns[first / 4..(first + L::BLOCK) / 4];
     let joints = L::BLOCK / 4;
-    let mut block = [L::splat(1.0); 4];
+    let mut block = [L::splat(token, 1.0); 4];
     for (register, numbers) in block.iter_mut().enumerate() {
         let (four, first) = (&columns[register * joints / 4], register * joints % 4);
-        let codes = L::codes::<PAIRED>(four, first, row);
-        *numbers = codes.multiply_add(L::load(&four.scales[first..]), L::load(&four.bases[first..]));
+        let codes = L::codes::<PAIRED>(token, four, first, row);
+        *numbers = codes.multiply_add(L::load(token, &four.scales[first..]), L::load(token, &four.bases[first..]));
     }
     block
 }
@@ -255,32 +276,34 @@ fn numbers_of_block<L: Lanes, const PAIRED: bool>(columns: &[FourColumns], row: 
 /// For each joint of a block, in the order of a transposed block, the index of the number that is not stored. `first`
 /// is the first joint.
 #[inline(always)]
-fn missing_of_block<L: Lanes>(columns: &[FourColumns], first: usize) -> L {
+fn missing_of_block<L: Lanes>(token: Token<L>, columns: &[FourColumns], first: usize) -> L {
     let columns = &columns[first / 4..(first + L::BLOCK) / 4];
     let mut joints = [Vec4::ZERO; LARGEST_BLOCK];
     for (columns, joints) in columns.iter().zip(joints.as_chunks_mut::<4>().0) {
         let [a, b, c, d] = columns.missing.to_array();
         *joints = [Vec4::splat(a), Vec4::splat(b), Vec4::splat(c), Vec4::splat(d)];
     }
-    let [missing, ..] = L::transpose(L::load_block(&joints));
+    let [missing, ..] = L::transpose(L::load_block(token, &joints));
     missing
 }
 
 /// The stored numbers of a register of a block.
 #[inline(always)]
 fn numbers<L: Lanes>(columns: &BlockColumns, register: usize, codes: L) -> L {
-    codes.multiply_add(L::load(&columns.scales[register]), L::load(&columns.bases[register]))
+    let token = codes.token();
+    codes.multiply_add(L::load(token, &columns.scales[register]), L::load(token, &columns.bases[register]))
 }
 
 /// Unit quaternions by the three numbers that are stored, in order. `missing` has the index of the number that is not
 /// stored. It follows from the length 1.
 #[inline(always)]
 fn with_missing<L: Lanes>([a, b, c]: [L; 3], missing: L) -> [L; 4] {
-    let one = L::splat(1.0);
+    let token = missing.token();
+    let one = L::splat(token, 1.0);
     let square = one - a.multiply_add(a, b.multiply_add(b, c * c));
-    let inserted = square.max(L::splat(0.0)).square_root();
+    let inserted = square.max(L::splat(token, 0.0)).square_root();
     // Each is 0 where that number is missing.
-    let (x, y, z, w) = (missing, missing - one, missing - L::splat(2.0), missing - L::splat(3.0));
+    let (x, y, z, w) = (missing, missing - one, missing - L::splat(token, 2.0), missing - L::splat(token, 3.0));
     [
         a.replace_where_zero(x, inserted),
         b.replace_where_zero(y, inserted).replace_where_zero(x, a),
@@ -424,7 +447,7 @@ mod tests {
     impl Kernel for ReadInTurn<'_> {
         type Output = Vec<[u32; 4]>;
 
-        fn run<L: Lanes>(self) -> Self::Output {
+        fn run<L: Lanes>(self, token: Token<L>) -> Self::Output {
             let Self { packed, plans } = self;
             let (words, values) = (&packed.arrays.words, &packed.arrays.values);
             let mut clips = DecodedClips::default();
@@ -456,8 +479,8 @@ mod tests {
                     slerp_weights: &[],
                     first_lane: 0,
                 };
-                let decoded = clips.of::<L>(words, *clip, plan, Crowd::MAX_LAYERS);
-                decoded.decode_rows::<L>(&sampling);
+                let decoded = clips.of(token, words, *clip, plan, Crowd::MAX_LAYERS);
+                decoded.decode_rows(token, &sampling);
                 for (instance, part) in (0..INSTANCES).flat_map(|i| TransformPart::ALL.map(|part| (i, part))) {
                     for run in plan.runs(part) {
                         let RunKind::Keys(keys) = run.kind else { continue };
@@ -468,7 +491,7 @@ mod tests {
                             let mut row = row.to_vec();
                             if part == TransformPart::Rotation {
                                 for block in row.chunks_exact_mut(L::BLOCK) {
-                                    L::store_block(L::transpose(L::load_block(block)), block);
+                                    L::store_block(L::transpose(L::load_block(token, block)), block);
                                 }
                             }
                             for (value, column) in row.iter().zip(keys.decode(words).take(run.joints().len())) {

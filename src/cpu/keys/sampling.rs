@@ -9,7 +9,7 @@ use crate::cpu::block::slerp::{Arcs, Weights, copy, lerp, slerp};
 use crate::cpu::keys::decoded::DecodedClip;
 use crate::cpu::keys::plan::{JointRun, KeyRun, RunKind};
 use crate::cpu::keys::source::{ClipSource, Sampling};
-use crate::cpu::simd::{Kernel, Lanes};
+use crate::cpu::simd::{Kernel, Lanes, Token};
 use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::sampler::Sampler;
 use crate::cpu::stages::search::KeySpan;
@@ -31,12 +31,12 @@ impl Kernel for RunSampling<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(self) {
+    fn run<L: Lanes>(self, token: Token<L>) {
         let Self { sampling, decoded, scattered, to } = self;
-        decoded.decode_rows::<L>(sampling);
+        decoded.decode_rows(token, sampling);
         for part in TransformPart::ALL {
             for run in sampling.clip.plan.runs(part) {
-                sample_run::<L>(sampling, decoded, run, part, scattered, &mut to.0[part as usize]);
+                sample_run(token, sampling, decoded, run, part, scattered, &mut to.0[part as usize]);
             }
         }
     }
@@ -57,6 +57,7 @@ pub fn sample_root(sampler: &Sampler, spans: &[KeySpan], rest: &[&[Vec4]; 3], fi
 /// Samples one part of a run of joints of all instances.
 #[inline(always)]
 fn sample_run<L: Lanes>(
+    token: Token<L>,
     sampling: &Sampling,
     decoded: &DecodedClip,
     run: &JointRun,
@@ -70,12 +71,12 @@ fn sample_run<L: Lanes>(
     match run.kind {
         RunKind::Rest => {
             for (_, place) in sampling.places() {
-                copy::<L>(&rest[part as usize][joints.start..], &mut to[place + joints.start..][..padded]);
+                copy(token, &rest[part as usize][joints.start..], &mut to[place + joints.start..][..padded]);
             }
         }
         RunKind::Constant(first_value) => {
             for (_, place) in sampling.places() {
-                copy::<L>(&values[first_value as usize..], &mut to[place + joints.start..][..padded]);
+                copy(token, &values[first_value as usize..], &mut to[place + joints.start..][..padded]);
             }
         }
         RunKind::Gathered(first_offset) => {
@@ -95,10 +96,10 @@ fn sample_run<L: Lanes>(
                 }
                 let to = &mut to[place + joints.start..][..padded];
                 if keys.is_quantized() {
-                    sample_decoded::<L>(sampling, decoded, instance, keys, part, to);
+                    sample_decoded(token, sampling, decoded, instance, keys, part, to);
                 } else {
                     let start = &values[keys.first as usize + span.row as usize..];
-                    sample_keys::<L>(sampling, instance, keys, part, start, to);
+                    sample_keys(token, sampling, instance, keys, part, start, to);
                 }
             }
         }
@@ -107,7 +108,7 @@ fn sample_run<L: Lanes>(
                 for (instance, place) in sampling.places() {
                     let span = sampling.span(instance, *keys);
                     if can_block(*keys, span, part) {
-                        scattered.push::<L>(keys_around(sampling, decoded, instance, keys), place + joint, to);
+                        scattered.push(token, keys_around(sampling, decoded, instance, keys), place + joint, to);
                     } else {
                         sample_each(sampling, instance, joint..joint + 1, part, &mut to[place..]);
                     }
@@ -155,6 +156,7 @@ pub fn stays(keys: KeyRun, part: TransformPart, span: &KeySpan) -> bool {
 /// Samples a run of joints of an instance with keys in rows. `start` begins with the first key before the time.
 #[inline(always)]
 fn sample_keys<L: Lanes>(
+    token: Token<L>,
     sampling: &Sampling,
     instance: usize,
     keys: KeyRun,
@@ -165,12 +167,12 @@ fn sample_keys<L: Lanes>(
     let span = sampling.span(instance, keys);
     let end = &start[span.next as usize..];
     if stays(keys, part, span) {
-        copy::<L>(start, to);
+        copy(token, start, to);
     } else if part == TransformPart::Rotation {
         // Also if a key is hit: the keys of a file have unit length only up to its rounding.
-        slerp::<L, false>([start, end], &sampling.weights(instance, keys, span.fraction), to);
+        slerp::<_, false>(token, [start, end], &sampling.weights(instance, keys, span.fraction), to);
     } else {
-        lerp::<L>(start, end, span.fraction, to);
+        lerp(token, start, end, span.fraction, to);
     }
 }
 
@@ -189,6 +191,7 @@ fn keys_around(sampling: &Sampling, decoded: &DecodedClip, instance: usize, keys
 /// Samples a run of joints of an instance with quantized keys, whole blocks of them.
 #[inline(always)]
 fn sample_decoded<L: Lanes>(
+    token: Token<L>,
     sampling: &Sampling,
     decoded: &DecodedClip,
     instance: usize,
@@ -203,11 +206,11 @@ fn sample_decoded<L: Lanes>(
     if rotations {
         let (end, weights) =
             if stays { (start, Weights::new(0.0)) } else { (end, sampling.weights(instance, keys, span.fraction)) };
-        slerp::<L, true>([start, end], &weights, to);
+        slerp::<_, true>(token, [start, end], &weights, to);
     } else if stays {
-        copy::<L>(start, to);
+        copy(token, start, to);
     } else {
-        lerp::<L>(start, end, span.fraction, to);
+        lerp(token, start, end, span.fraction, to);
     }
 }
 
@@ -217,7 +220,6 @@ mod tests {
     use crate::cpu::InstructionSet;
     use crate::cpu::keys::records::{self, Nearness, nearness};
     use crate::cpu::keys::rows::{self, KeyRow, RunColumns};
-    use crate::cpu::simd::ExactKernel;
     use crate::cpu::stages::quantized::{DecodedColumn, WORDS_BEYOND};
     use crate::pack::record::{
         QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_NUMBERS, QUANTIZED_STEP_HIGH,
@@ -358,7 +360,7 @@ mod tests {
 
     impl Kernel for Sample<'_> {
         type Output = Vec<Vec4>;
-        fn run<L: Lanes>(self) -> Vec<Vec4> {
+        fn run<L: Lanes>(self, token: Token<L>) -> Vec<Vec4> {
             let four = &self.decoded.columns;
             let mut joints = 4 * four.len();
             let mut blocks = Vec::new();
@@ -366,8 +368,8 @@ mod tests {
                 let stride = self.keys.stride();
                 joints = JOINTS.next_multiple_of(L::BLOCK);
                 for first in (0..joints).step_by(L::BLOCK) {
-                    let block = records::columns::<L>(&self.keys.records()[stride * first..], stride);
-                    blocks.push(if self.keys.missing.is_some() { block } else { records::by_joint::<L>(&block) });
+                    let block = records::columns(token, &self.keys.records()[stride * first..], stride);
+                    blocks.push(if self.keys.missing.is_some() { block } else { records::by_joint(token, &block) });
                 }
             }
             let columns = match self.nearness {
@@ -378,14 +380,14 @@ mod tests {
             let part = self.keys.part();
             let rows = [KeyRow { from: 0, to: 0 }, KeyRow { from: 4 * self.keys.row, to: joints }];
             let mut ends = vec![Vec4::NAN; 2 * joints];
-            rows::decode::<L>(columns, joints, part, &rows, bytemuck::cast_slice(&self.keys.words), &mut ends);
+            rows::decode(token, columns, joints, part, &rows, bytemuck::cast_slice(&self.keys.words), &mut ends);
             let (start, end) = ends.split_at(joints);
             let mut to = vec![Vec4::ZERO; joints];
             match part {
                 TransformPart::Rotation => {
-                    slerp::<L, true>([start, end], &Weights::new(self.fraction), &mut to);
+                    slerp::<_, true>(token, [start, end], &Weights::new(self.fraction), &mut to);
                 }
-                _ => lerp::<L>(start, end, self.fraction, &mut to),
+                _ => lerp(token, start, end, self.fraction, &mut to),
             }
             to.truncate(JOINTS);
             to
@@ -409,8 +411,8 @@ mod tests {
             let found = set.run(sample(false));
             if nearness == Nearness::Blocks {
                 assert_eq!(bits(&set.run(sample(true))), bits(&found), "{}: {:?}", set.name(), keys.widths);
-                let exact = set.run(ExactKernel(sample(false)));
-                assert_eq!(bits(&set.run(ExactKernel(sample(true)))), bits(&exact), "{}, exact", set.name());
+                let exact = set.run_exact(sample(false));
+                assert_eq!(bits(&set.run_exact(sample(true))), bits(&exact), "{}, exact", set.name());
             }
             all.push((set.name().to_owned(), found));
         }

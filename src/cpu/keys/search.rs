@@ -13,7 +13,7 @@ use std::ops::Range;
 use crate::cpu::block::slerp::GroupWeights;
 use crate::cpu::keys::plan::ClipRuns;
 use crate::cpu::keys::source::PackedSource;
-use crate::cpu::simd::{LARGEST_BLOCK, Lanes};
+use crate::cpu::simd::{LARGEST_BLOCK, Lanes, Token};
 use crate::cpu::stages::blend;
 use crate::cpu::stages::phase::{self, Time};
 use crate::cpu::stages::search::{self, KeySpan};
@@ -61,9 +61,9 @@ impl GroupSpans {
 
     /// Computes the weights of rotations at the first `count` timelines of the plans of all instances.
     #[inline(always)]
-    pub fn weigh<L: Lanes>(&mut self, count: usize) {
+    pub fn weigh<L: Lanes>(&mut self, token: Token<L>, count: usize) {
         for weights in &mut self.slerp_weights[..count] {
-            weights.weigh::<L>();
+            weights.weigh(token);
         }
     }
 
@@ -285,7 +285,14 @@ pub struct InstanceLayers<'a> {
 impl GroupLayers {
     /// Finds the weights of all layers, and the spans of those with a weight above 0. Each instance has `count` layers.
     #[inline(always)]
-    pub fn find<L: Lanes>(&mut self, source: PackedSource, layers: &[LayerRecord], count: usize, now: i64) {
+    pub fn find<L: Lanes>(
+        &mut self,
+        token: Token<L>,
+        source: PackedSource,
+        layers: &[LayerRecord],
+        count: usize,
+        now: i64,
+    ) {
         self.count = count;
         self.weights.clear();
         self.weights.extend(layers.iter().map(|layer| blend::weight(layer, now)));
@@ -309,7 +316,7 @@ impl GroupLayers {
                 first += same.len();
                 turning = turning.max(plan.turning.len());
             }
-            found.weigh::<L>(turning);
+            found.weigh(token, turning);
         }
     }
 
@@ -352,7 +359,7 @@ impl<'a> InstanceLayers<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cpu::simd::{ExactKernel, InstructionSet, Kernel};
+    use crate::cpu::simd::{InstructionSet, Kernel};
     use crate::model::Timeline;
     use crate::pack::record::split;
     use crate::pack::{Beyond, PackedTimeline};
@@ -366,7 +373,7 @@ mod tests {
     impl Kernel for Find<'_> {
         type Output = Vec<KeySpan>;
 
-        fn run<L: Lanes>(self) -> Vec<KeySpan> {
+        fn run<L: Lanes>(self, _: Token<L>) -> Vec<KeySpan> {
             let mut spans = vec![KeySpan::default(); self.times.len()];
             for (times, to) in self.times.chunks(L::BLOCK).zip(spans.chunks_mut(L::BLOCK)) {
                 let mut group = InstanceTimes { high: [0.0; LARGEST_BLOCK], low: [0.0; LARGEST_BLOCK] };
@@ -425,7 +432,7 @@ mod tests {
                 let alone: Vec<_> = alone.map(|span| bits(&span)).collect();
                 let find = || Find { arrays: &arrays, timeline: &record, times: &times };
                 for instructions in InstructionSet::ALL.into_iter().filter(|set| set.is_available()) {
-                    for found in [instructions.run(find()), instructions.run(ExactKernel(find()))] {
+                    for found in [instructions.run(find()), instructions.run_exact(find())] {
                         let found: Vec<_> = found.iter().map(bits).collect();
                         let differs = (0..times.len()).find(|&at| found[at] != alone[at]);
                         assert!(

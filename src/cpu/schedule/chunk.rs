@@ -15,7 +15,7 @@ use crate::cpu::keys::source::PackedSource;
 use crate::cpu::pose::{self, MixGroup, Scratch, WriteGroup};
 use crate::cpu::schedule::crowd::{CpuBatch, CpuCrowd, CrowdParameters};
 use crate::cpu::schedule::{BatchSeries, instance_work, most_work};
-use crate::cpu::simd::{Kernel, LARGEST_BLOCK, Lanes, prefetch};
+use crate::cpu::simd::{Kernel, LARGEST_BLOCK, Lanes, Token, fence, prefetch};
 use crate::cpu::stages::decay::Displacements;
 use crate::cpu::stages::{drive, root_motion};
 use crate::model::{Mixing, Step};
@@ -299,7 +299,7 @@ impl Kernel for PoseChunks<'_, '_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(self) {
+    fn run<L: Lanes>(self, token: Token<L>) {
         let Self { queue, step, scratch: idle } = self;
         let taken = idle.lock().ok().and_then(|mut idle| idle.pop());
         let mut scratch = taken.unwrap_or_else(Scratch::new);
@@ -309,11 +309,11 @@ impl Kernel for PoseChunks<'_, '_> {
         while let Some(chunk) = next {
             next = if chunk.takes_ahead { chunks.next() } else { None };
             let following = next.as_ref().map(|next| next.first_layers(L::BLOCK)).unwrap_or_default();
-            pose_chunk::<L>(chunk, first_is_found, following, step, &mut scratch);
+            pose_chunk(token, chunk, first_is_found, following, step, &mut scratch);
             first_is_found = !following.is_empty();
             next = next.or_else(|| chunks.next());
         }
-        L::fence();
+        fence();
         if let Ok(mut idle) = idle.lock() {
             idle.push(scratch);
         }
@@ -332,6 +332,7 @@ impl Chunk<'_> {
 /// `first_is_found` is set, the keys of the first group were found with the chunk before.
 #[inline(always)]
 fn pose_chunk<L: Lanes>(
+    token: Token<L>,
     chunk: Chunk,
     mut first_is_found: bool,
     following: &[LayerRecord],
@@ -361,7 +362,7 @@ fn pose_chunk<L: Lanes>(
         }
         first_is_found = false;
         if let Some((instances, to)) = sampled {
-            L::call(WriteGroup { source, instances, layout: &layout, scratch, to });
+            L::call(token, WriteGroup { source, instances, layout: &layout, scratch, to });
         }
         let Some((group, (layers, mut to))) = groups.next() else { break };
         // The records of the next group are read when this one is sampled.
@@ -375,10 +376,10 @@ fn pose_chunk<L: Lanes>(
             }
         }
         if plain {
-            pose::sample::<L>(source, layers, &layout, scratch, &mut to);
+            pose::sample(token, source, layers, &layout, scratch, &mut to);
         } else {
             let (now, layout, to) = (step.to.0, &layout, &mut to);
-            L::call(MixGroup { source, layers, layer_count, now, layout, scratch, to });
+            L::call(token, MixGroup { source, layers, layer_count, now, layout, scratch, to });
         }
         if !displaced.indices.is_empty() {
             let displaced = displaced.part(group * L::BLOCK..(group + 1) * L::BLOCK);
@@ -388,7 +389,7 @@ fn pose_chunk<L: Lanes>(
             let own = goals.part(group * L::BLOCK..(group + 1) * L::BLOCK);
             let instances = layers.len() / layer_count;
             let Scratch { reach: memory, parts, .. } = scratch;
-            L::call(ReachGoals { source, goals: own, instances, memory, parts });
+            L::call(token, ReachGoals { source, goals: own, instances, memory, parts });
         }
         sampled = Some((layers.len() / layer_count, to));
     }

@@ -6,56 +6,56 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use glam::Vec4;
 
-use crate::cpu::simd::x86::{self, operators, register_methods};
-use crate::cpu::simd::{AlignedRows, FourColumns, Kernel, Lanes, MATRIX_NUMBERS, Matrix, PackedMatrix, WINDOW};
+use crate::cpu::simd::x86::{operators, register_methods};
+use crate::cpu::simd::{FourColumns, Kernel, Lanes, MATRIX_NUMBERS, Matrix, Register, Rows, Token, WINDOW};
 use crate::half::LARGEST_HALF;
 
-/// The numbers of two joints. A value exists only in a kernel that [`run`] runs, hence only on a machine with the
-/// instructions.
+/// The numbers of two joints.
 #[derive(Clone, Copy)]
-pub struct Avx2(__m256);
+#[repr(transparent)]
+pub struct Avx2<const EXACT: bool>(__m256, Token<Self>);
 
 /// A product of two matrices in registers.
 #[derive(Clone, Copy)]
-pub struct Product {
+pub struct Product<const EXACT: bool> {
     /// The first two rows.
-    upper: __m256,
+    upper: Avx2<EXACT>,
     /// The third row.
     lower: __m128,
 }
 
-/// Returns `true` if this machine has all instructions of the kernels.
-pub fn is_available() -> bool {
-    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c")
-}
-
-/// Runs a kernel.
-///
-/// # Panics
-/// If [`is_available`] returns `false`.
-pub fn run<K: Kernel>(kernel: K) -> K::Output {
-    assert!(is_available(), "no AVX2");
-    // SAFETY: the assertion above holds, so the machine has the instructions.
-    unsafe { compiled(kernel) }
+impl<const EXACT: bool> Avx2<EXACT> {
+    /// The token, if this machine has all instructions of the kernels.
+    pub fn detect() -> Option<Token<Self>> {
+        let is_available =
+            is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") && is_x86_feature_detected!("f16c");
+        // SAFETY: the machine has the instructions, as was just found.
+        is_available.then(|| unsafe { Token::new_unchecked() })
+    }
 }
 
 /// Runs a kernel, or a part of one, as a function of its own.
 #[inline(never)]
 #[target_feature(enable = "avx2,fma,f16c")]
-fn compiled<K: Kernel>(kernel: K) -> K::Output {
-    kernel.run::<Avx2>()
+fn compiled<K: Kernel, const EXACT: bool>(token: Token<Avx2<EXACT>>, kernel: K) -> K::Output {
+    kernel.run(token)
 }
 
 operators!(Avx2: Add add _mm256_add_ps, Sub sub _mm256_sub_ps, Mul mul _mm256_mul_ps, Div div _mm256_div_ps);
 
 /// The bytes of the codes of two columns, beginning with column `first`: one word per number.
 #[inline(always)]
-fn code_bytes<const PAIRED: bool>(columns: &FourColumns, first: usize, row: &[u8]) -> __m256i {
+fn code_bytes<const PAIRED: bool, const EXACT: bool>(
+    _: Token<Avx2<EXACT>>,
+    columns: &FourColumns,
+    first: usize,
+    row: &[u8],
+) -> __m256i {
     let reach = row.len().saturating_sub(WINDOW - 1);
     let [low, high] = [columns.firsts[first], columns.firsts[first + 1]];
     assert!(low < reach && (PAIRED || high < reach), "no such row");
     let bytes = &columns.bytes[first..first + 2];
-    // SAFETY: code of a kernel, on a machine with AVX2. By the assertion, `row` has 16 bytes from `low` and, if it is
+    // SAFETY: the token proves that the machine has AVX2. By the assertion, `row` has 16 bytes from `low` and, if it is
     // read, from `high`; `bytes` has 32 bytes.
     unsafe {
         let low = _mm_loadu_si128(row.as_ptr().add(low).cast());
@@ -67,66 +67,47 @@ fn code_bytes<const PAIRED: bool>(columns: &FourColumns, first: usize, row: &[u8
     }
 }
 
-impl Lanes for Avx2 {
+impl<const EXACT: bool> Register for Avx2<EXACT> {
     const BLOCK: usize = 8;
-    type Product = Product;
 
     register_methods!(
         load _mm256_loadu_ps, store _mm256_storeu_ps, splat _mm256_set1_ps, multiply_add _mm256_fmadd_ps,
         min _mm256_min_ps, max _mm256_max_ps, reciprocal_square_root _mm256_rsqrt_ps, square_root _mm256_sqrt_ps,
-        unpack _mm256_unpacklo_ps _mm256_unpackhi_ps, shuffle _mm256_shuffle_ps
+        permute _mm256_permute_ps, unpack _mm256_unpacklo_ps _mm256_unpackhi_ps, shuffle _mm256_shuffle_ps
     );
 
     #[inline(always)]
-    fn call<K: Kernel>(part: K) -> K::Output {
-        // SAFETY: code of a kernel, on a machine with the instructions.
-        unsafe { compiled(part) }
-    }
-
-    #[inline(always)]
-    fn load_apart(from: &[Vec4], stride: usize) -> Self {
+    fn load_apart(token: Token<Self>, from: &[Vec4], stride: usize) -> Self {
         assert!(stride < from.len(), "a place beyond the end");
-        // SAFETY: code of a kernel, on a machine with AVX2; the assertion ensures that both places are within `from`.
+        // SAFETY: the token proves that the machine has AVX2; the assertion ensures that both places are within `from`.
         unsafe {
             let place = |lane: usize| _mm_loadu_ps(from.as_ptr().add(lane * stride).cast());
-            Self(_mm256_set_m128(place(1), place(0)))
+            Self(_mm256_set_m128(place(1), place(0)), token)
         }
     }
 
     #[inline(always)]
     fn replace_where_zero(self, tested: Self, other: Self) -> Self {
-        // SAFETY: `self` exists only on a machine with AVX2; no memory is accessed.
+        // SAFETY: the token of `self` proves that the machine has AVX2; no memory is accessed.
         unsafe {
             let zero = _mm256_cmp_ps::<_CMP_EQ_OQ>(tested.0, _mm256_setzero_ps());
-            Self(_mm256_blendv_ps(self.0, other.0, zero))
+            Self(_mm256_blendv_ps(self.0, other.0, zero), self.1)
         }
     }
 
     #[inline(always)]
     fn with_sign_of(self, other: Self) -> Self {
-        // SAFETY: `self` exists only on a machine with AVX2; no memory is accessed.
+        // SAFETY: the token of `self` proves that the machine has AVX2; no memory is accessed.
         unsafe {
             let negative = _mm256_cmp_ps::<_CMP_LT_OQ>(other.0, _mm256_setzero_ps());
-            Self(_mm256_xor_ps(self.0, _mm256_and_ps(negative, _mm256_set1_ps(-0.0))))
-        }
-    }
-
-    #[inline(always)]
-    fn toward(self, other: Self) -> Self {
-        // SAFETY: `self` exists only on a machine with AVX2; no memory is accessed.
-        unsafe {
-            let products = _mm256_mul_ps(self.0, other.0);
-            let pairs = _mm256_add_ps(products, _mm256_permute_ps::<0b10_11_00_01>(products));
-            let dot = _mm256_add_ps(pairs, _mm256_permute_ps::<0b01_00_11_10>(pairs));
-            let negative = _mm256_cmp_ps::<_CMP_LT_OQ>(dot, _mm256_setzero_ps());
-            Self(_mm256_xor_ps(self.0, _mm256_and_ps(negative, _mm256_set1_ps(-0.0))))
+            Self(_mm256_xor_ps(self.0, _mm256_and_ps(negative, _mm256_set1_ps(-0.0))), self.1)
         }
     }
 
     #[inline(always)]
     fn store_low_bits(self, to: &mut [u64]) {
         let to = &mut to[..2];
-        // SAFETY: `self` exists only on a machine with AVX2; `to` has 16 bytes.
+        // SAFETY: the token of `self` proves that the machine has AVX2; `to` has 16 bytes.
         unsafe {
             // Bytes 0, 1, 4, 5, 8, 9, 12, 13 of each half.
             let lowest = _mm256_set1_epi64x(0x0d0c_0908_0504_0100);
@@ -137,32 +118,42 @@ impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn codes<const PAIRED: bool>(columns: &FourColumns, first: usize, row: &[u8]) -> Self {
-        let bytes = code_bytes::<PAIRED>(columns, first, row);
-        let masks = &columns.masks[first..first + 2];
-        // SAFETY: code of a kernel, on a machine with AVX2; `masks` has 8 integers.
-        unsafe {
-            let codes = _mm256_and_si256(bytes, _mm256_loadu_si256(masks.as_ptr().cast()));
-            Self(_mm256_cvtepi32_ps(codes))
-        }
-    }
-
-    #[inline(always)]
     fn any_less(self, than: Self) -> bool {
-        // SAFETY: `self` exists only on a machine with AVX2; no memory is accessed.
+        // SAFETY: the token of `self` proves that the machine has AVX2; no memory is accessed.
         unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(self.0, than.0)) != 0 }
     }
 
     #[inline(always)]
     fn with_one(self) -> Self {
-        // SAFETY: `self` exists only on a machine with AVX2; no memory is accessed.
-        Self(unsafe { _mm256_blend_ps::<0x88>(self.0, _mm256_set1_ps(1.0)) })
+        // SAFETY: the token of `self` proves that the machine has AVX2; no memory is accessed.
+        Self(unsafe { _mm256_blend_ps::<0x88>(self.0, _mm256_set1_ps(1.0)) }, self.1)
+    }
+}
+
+impl<const EXACT: bool> Lanes for Avx2<EXACT> {
+    type Product = Product<EXACT>;
+
+    #[inline(always)]
+    fn call<K: Kernel>(token: Token<Self>, part: K) -> K::Output {
+        // SAFETY: the token proves that the machine has the instructions.
+        unsafe { compiled(token, part) }
     }
 
     #[inline(always)]
-    fn product(left: &Matrix, right: [&Vec4; 3]) -> Product {
+    fn codes<const PAIRED: bool>(token: Token<Self>, columns: &FourColumns, first: usize, row: &[u8]) -> Self {
+        let bytes = code_bytes::<PAIRED, EXACT>(token, columns, first, row);
+        let masks = &columns.masks[first..first + 2];
+        // SAFETY: the token proves that the machine has AVX2; `masks` has 8 integers.
+        unsafe {
+            let codes = _mm256_and_si256(bytes, _mm256_loadu_si256(masks.as_ptr().cast()));
+            Self(_mm256_cvtepi32_ps(codes), token)
+        }
+    }
+
+    #[inline(always)]
+    fn product(token: Token<Self>, left: &Matrix, right: [&Vec4; 3]) -> Product<EXACT> {
         let left = left.numbers();
-        // SAFETY: code of a kernel, on a machine with AVX2; a matrix has 12 numbers: 8 and 4.
+        // SAFETY: the token proves that the machine has AVX2; a matrix has 12 numbers: 8 and 4.
         unsafe {
             let upper = _mm256_loadu_ps(left.as_ptr());
             let lower = _mm_loadu_ps(left[8..12].as_ptr());
@@ -175,62 +166,64 @@ impl Lanes for Avx2 {
             let moved = _mm_blend_ps::<0x8>(_mm_setzero_ps(), lower);
             let sum = _mm_fmadd_ps(_mm_permute_ps::<0b00_00_00_00>(lower), x, moved);
             let sum = _mm_fmadd_ps(_mm_permute_ps::<0b01_01_01_01>(lower), y, sum);
-            Product { upper: first_two, lower: _mm_fmadd_ps(_mm_permute_ps::<0b10_10_10_10>(lower), z, sum) }
+            let third = _mm_fmadd_ps(_mm_permute_ps::<0b10_10_10_10>(lower), z, sum);
+            Product { upper: Self(first_two, token), lower: third }
         }
     }
 
     #[inline(always)]
-    fn from_rows(rows: [&Vec4; 3]) -> Product {
-        // SAFETY: code of a kernel, on a machine with AVX2; no memory is accessed.
+    fn from_rows(token: Token<Self>, rows: [&Vec4; 3]) -> Product<EXACT> {
+        // SAFETY: the token proves that the machine has AVX2; no memory is accessed.
         let upper = unsafe { _mm256_set_m128((*rows[1]).into(), (*rows[0]).into()) };
-        Product { upper, lower: (*rows[2]).into() }
+        Product { upper: Self(upper, token), lower: (*rows[2]).into() }
     }
 
     #[inline(always)]
-    fn rows(products: &[Product]) -> [Self; 3] {
+    fn rows(products: &[Product<EXACT>]) -> [Self; 3] {
         let [a, b] = [products[0], products[1]];
-        // SAFETY: products exist only on a machine with AVX2; no memory is accessed.
+        let token = a.upper.1;
+        // SAFETY: the token of the products proves that the machine has AVX2; no memory is accessed.
         unsafe {
             [
-                Self(_mm256_permute2f128_ps::<0x20>(a.upper, b.upper)),
-                Self(_mm256_permute2f128_ps::<0x31>(a.upper, b.upper)),
-                Self(_mm256_set_m128(b.lower, a.lower)),
+                Self(_mm256_permute2f128_ps::<0x20>(a.upper.0, b.upper.0), token),
+                Self(_mm256_permute2f128_ps::<0x31>(a.upper.0, b.upper.0), token),
+                Self(_mm256_set_m128(b.lower, a.lower), token),
             ]
         }
     }
 
     #[inline(always)]
-    fn store_matrix(product: Product, to: &mut Matrix) {
+    fn store_matrix(product: Product<EXACT>, to: &mut Matrix) {
         let to = to.numbers_mut();
-        // SAFETY: the product exists only on a machine with AVX2; a matrix has 12 numbers: 8 and 4.
+        // SAFETY: the token of the product proves that the machine has AVX2; a matrix has 12 numbers: 8 and 4.
         unsafe {
-            _mm256_storeu_ps(to.as_mut_ptr(), product.upper);
+            _mm256_storeu_ps(to.as_mut_ptr(), product.upper.0);
             _mm_storeu_ps(to[8..12].as_mut_ptr(), product.lower);
         }
     }
 
     #[inline(always)]
-    fn store_rows(product: Product, to: &mut [f32; MATRIX_NUMBERS]) {
-        // SAFETY: the product exists only on a machine with AVX2; `to` has 12 numbers: 8 and 4.
+    fn store_rows(product: Product<EXACT>, to: &mut [f32; MATRIX_NUMBERS]) {
+        // SAFETY: the token of the product proves that the machine has AVX2; `to` has 12 numbers: 8 and 4.
         unsafe {
-            _mm256_storeu_ps(to.as_mut_ptr(), product.upper);
+            _mm256_storeu_ps(to.as_mut_ptr(), product.upper.0);
             _mm_storeu_ps(to[8..].as_mut_ptr(), product.lower);
         }
     }
 
     #[inline(always)]
-    fn store_rows_past_caches(product: Product, to: &mut AlignedRows) {
-        // SAFETY: the product exists only on a machine with AVX2; no memory is accessed.
-        let upper = unsafe { [_mm256_castps256_ps128(product.upper), _mm256_extractf128_ps::<1>(product.upper)] };
-        x86::stream_rows([upper[0], upper[1], product.lower], to);
+    fn product_rows(product: Product<EXACT>) -> Rows {
+        // SAFETY: the token of the product proves that the machine has AVX2; no memory is accessed.
+        let upper = unsafe { [_mm256_castps256_ps128(product.upper.0), _mm256_extractf128_ps::<1>(product.upper.0)] };
+        [upper[0].into(), upper[1].into(), product.lower.into()]
     }
 
     #[inline(always)]
-    fn halves(product: Product) -> [u64; 3] {
-        // SAFETY: the product exists only on a machine with AVX2 and F16C; no memory is accessed.
+    fn halves(product: Product<EXACT>) -> [u64; 3] {
+        // SAFETY: the token of the product proves that the machine has AVX2 and F16C; no memory is accessed.
         unsafe {
             let (least, most) = (_mm256_set1_ps(-LARGEST_HALF), _mm256_set1_ps(LARGEST_HALF));
-            let upper = _mm256_max_ps(_mm256_min_ps(product.upper, most), least);
+            let upper = _mm256_max_ps(_mm256_min_ps(product.upper.0, most), least);
             let upper = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(upper);
             let (least, most) = (_mm_set1_ps(-LARGEST_HALF), _mm_set1_ps(LARGEST_HALF));
             let lower = _mm_max_ps(_mm_min_ps(product.lower, most), least);

@@ -1,11 +1,13 @@
 //! The selection of an instruction set at run time.
 
-use crate::cpu::simd::Kernel;
-#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
-use crate::cpu::simd::neon;
-use crate::cpu::simd::portable::Portable;
 #[cfg(target_arch = "x86_64")]
-use crate::cpu::simd::{avx2, avx512};
+use crate::cpu::simd::avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::simd::avx512::Avx512;
+#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+use crate::cpu::simd::neon::Neon;
+use crate::cpu::simd::portable::Portable;
+use crate::cpu::simd::{Kernel, Lanes};
 
 /// An instruction set for which the CPU engine has kernels.
 ///
@@ -49,9 +51,9 @@ impl InstructionSet {
     pub fn is_available(self) -> bool {
         match self {
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => avx512::is_available(),
+            Self::Avx512 => Avx512::<false>::detect().is_some(),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => avx2::is_available(),
+            Self::Avx2 => Avx2::<false>::detect().is_some(),
             #[cfg(not(target_arch = "x86_64"))]
             Self::Avx512 | Self::Avx2 => false,
             Self::Neon => cfg!(all(target_arch = "aarch64", target_feature = "neon")),
@@ -71,14 +73,38 @@ impl InstructionSet {
 
     /// Runs a kernel in the registers of this instruction set, or in the portable ones if the machine does not have it.
     pub(in crate::cpu) fn run<K: Kernel>(self, kernel: K) -> K::Output {
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512 if self.is_available() => avx512::run(kernel),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2 if self.is_available() => avx2::run(kernel),
-            #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
-            Self::Neon => kernel.run::<neon::Neon>(),
-            _ => kernel.run::<Portable>(),
+        self.dispatch::<K, false>(kernel)
+    }
+
+    /// Runs a kernel as [`run`](Self::run) does, with the same bits on each machine with fused multiplication and
+    /// addition.
+    ///
+    /// The estimate of `1 / sqrt(x)` differs between instruction sets, and between makers of processors. Exact
+    /// registers divide by the square root instead, because every machine rounds both correctly. Baked motion uses
+    /// them: its files must not depend on the machine of a cluster that wrote them. Crowds keep the estimate, which is
+    /// faster.
+    pub(in crate::cpu) fn run_exact<K: Kernel>(self, kernel: K) -> K::Output {
+        self.dispatch::<K, true>(kernel)
+    }
+
+    /// Runs a kernel, in exact registers if `EXACT` is set.
+    fn dispatch<K: Kernel, const EXACT: bool>(self, kernel: K) -> K::Output {
+        #[cfg(target_arch = "x86_64")]
+        if self == Self::Avx512
+            && let Some(token) = Avx512::<EXACT>::detect()
+        {
+            return Avx512::call(token, kernel);
         }
+        #[cfg(target_arch = "x86_64")]
+        if self == Self::Avx2
+            && let Some(token) = Avx2::<EXACT>::detect()
+        {
+            return Avx2::call(token, kernel);
+        }
+        #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+        if self == Self::Neon {
+            return Neon::call(Neon::<EXACT>::available(), kernel);
+        }
+        Portable::call(Portable::available(), kernel)
     }
 }

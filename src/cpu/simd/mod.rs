@@ -1,24 +1,29 @@
 //! Registers and instruction sets.
 //!
-//! [`Lanes`] is the trait of a register. Each instruction set implements it: `avx2.rs`, `avx512.rs`, `neon.rs`,
-//! `portable.rs`. [`InstructionSet`] selects one of them at run time and runs a [`Kernel`] in it. Nothing here knows
-//! the packed library. [`Exact`](exact::Exact) registers give the same bits on machines that differ. `unsafe` code of
-//! the crate exists only in this folder.
-//!
-//! No type of a register is visible outside this folder. A kernel is generic in its registers. Only the function `run`
-//! of an instruction set names the type, after it has asserted that the machine has the instructions, and
-//! [`Lanes::call`], from the code of a kernel. Code of a kernel therefore runs only on such a machine, and a value of
-//! the type exists only there: comments on safety refer to this.
+//! [`Register`] has the primitive operations, which each instruction set implements: `avx2.rs`, `avx512.rs`, `neon.rs`,
+//! `portable.rs`. [`Lanes`] has the operations of the stages, written once over the primitives unless an instruction
+//! set has a faster form. [`InstructionSet`] selects an instruction set at run time and runs a [`Kernel`] in it.
+//! Nothing here knows the packed library. `unsafe` code of the crate exists only in this folder.
 //!
 //! A stage is written once for all instruction sets, generic over [`Lanes`]. Slerp in AVX-512 is `block/slerp.rs`
 //! compiled with the operations of `avx512.rs`.
+//!
+//! # Soundness
+//! An instruction that the machine does not have is undefined behaviour. A [`Token`] is the proof that the machine has
+//! the instructions of a type of register. Without `unsafe`, only the instruction set gives one, after it has found the
+//! instructions. [`InstructionSet`] passes it to the kernel, and the kernel to the functions that it calls. A function
+//! that makes a register from memory or numbers takes the token. A function that takes a register needs no other proof,
+//! because the register has the token. Comments on safety refer to these tokens.
+//!
+//! # Exact registers
+//! The types of registers have a parameter `EXACT`. If it is set, results do not depend on the maker of the processor:
+//! see [`InstructionSet::run_exact`].
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod codes;
-mod exact;
 mod instruction_set;
 mod lanes;
 mod matrix;
@@ -26,15 +31,20 @@ mod matrix;
 mod neon;
 mod portable;
 mod prefetch;
+mod register;
+mod stream;
+mod token;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 pub use codes::{
     BLOCK_NUMBERS, BLOCK_WINDOW, BlockColumns, FourColumns, HALF_WINDOW, LARGEST_BLOCK, WINDOW, block_codes, codes,
 };
-pub use exact::ExactKernel;
 pub use instruction_set::InstructionSet;
 pub use lanes::{Kernel, Lanes};
 pub use matrix::{AlignedLines, AlignedRows, Matrix, PackedMatrix};
 use matrix::{MATRIX_NUMBERS, Rows, multiply};
 pub use prefetch::{LINE, prefetch};
+pub use register::Register;
+pub use stream::{fence, store_words, stream_rows, stream_words};
+pub use token::Token;

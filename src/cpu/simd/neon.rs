@@ -9,12 +9,21 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use glam::Vec4;
 
-use crate::cpu::simd::{FourColumns, Lanes, MATRIX_NUMBERS, Matrix, WINDOW};
+use crate::cpu::simd::{FourColumns, Lanes, Matrix, Register, Rows, Token, WINDOW};
 use crate::half::LARGEST_HALF;
 
 /// The numbers of two joints, one register each.
 #[derive(Clone, Copy)]
-pub struct Neon([float32x4_t; 2]);
+pub struct Neon<const EXACT: bool>([float32x4_t; 2]);
+
+impl<const EXACT: bool> Neon<EXACT> {
+    /// The token, which every machine has for which this file is compiled.
+    #[inline(always)]
+    pub fn available() -> Token<Self> {
+        // SAFETY: this file is compiled only for machines with NEON.
+        unsafe { Token::new_unchecked() }
+    }
+}
 
 /// A product of two matrices in registers: three rows.
 type Product = [float32x4_t; 3];
@@ -23,14 +32,14 @@ type Product = [float32x4_t; 3];
 macro_rules! both {
     ($intrinsic:ident($($operand:expr),+)) => {
         // SAFETY: this file is compiled only for machines with NEON; no memory is accessed.
-        Neon(unsafe { [$intrinsic($($operand.0[0]),+), $intrinsic($($operand.0[1]),+)] })
+        Self(unsafe { [$intrinsic($($operand.0[0]),+), $intrinsic($($operand.0[1]),+)] })
     };
 }
 
 /// Implements the operators by one intrinsic each.
 macro_rules! operators {
     ($($operator:ident $method:ident $intrinsic:ident),+) => {
-        $(impl $operator for Neon {
+        $(impl<const EXACT: bool> $operator for Neon<EXACT> {
             type Output = Self;
             #[inline(always)]
             fn $method(self, other: Self) -> Self {
@@ -41,16 +50,6 @@ macro_rules! operators {
 }
 
 operators!(Add add vaddq_f32, Sub sub vsubq_f32, Mul mul vmulq_f32, Div div vdivq_f32);
-
-/// The sum of the numbers of a register, in all four lanes.
-#[inline(always)]
-fn sum(numbers: float32x4_t) -> float32x4_t {
-    // SAFETY: this file is compiled only for machines with NEON; no memory is accessed.
-    unsafe {
-        let pairs = vpaddq_f32(numbers, numbers);
-        vpaddq_f32(pairs, pairs)
-    }
-}
 
 /// Turns rows into columns.
 #[inline(always)]
@@ -112,12 +111,22 @@ fn row_halves(row: float32x4_t) -> u64 {
     halves
 }
 
-impl Lanes for Neon {
+impl<const EXACT: bool> Register for Neon<EXACT> {
     const BLOCK: usize = 8;
-    type Product = Product;
 
     #[inline(always)]
-    fn load(from: &[Vec4]) -> Self {
+    fn token(self) -> Token<Self> {
+        Self::available()
+    }
+
+    #[inline(always)]
+    fn splat(_: Token<Self>, number: f32) -> Self {
+        // SAFETY: this file is compiled only for machines with NEON; no memory is accessed.
+        Self([unsafe { vdupq_n_f32(number) }; 2])
+    }
+
+    #[inline(always)]
+    fn load(_: Token<Self>, from: &[Vec4]) -> Self {
         let from = &from[..2];
         Self([from[0].into(), from[1].into()])
     }
@@ -129,9 +138,14 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
-    fn splat(number: f32) -> Self {
-        // SAFETY: this file is compiled only for machines with NEON; no memory is accessed.
-        Self([unsafe { vdupq_n_f32(number) }; 2])
+    fn store_low_bits(self, to: &mut [u64]) {
+        let to = &mut to[..2];
+        let [first, second] = self.0;
+        // SAFETY: the machine has NEON; `to` has 8 numbers of 16 bits.
+        unsafe {
+            let (first, second) = (vreinterpretq_u16_f32(first), vreinterpretq_u16_f32(second));
+            vst1q_u16(to.as_mut_ptr().cast(), vuzp1q_u16(first, second));
+        }
     }
 
     #[inline(always)]
@@ -147,6 +161,22 @@ impl Lanes for Neon {
     #[inline(always)]
     fn max(self, other: Self) -> Self {
         both!(vmaxnmq_f32(self, other))
+    }
+
+    #[inline(always)]
+    fn square_root(self) -> Self {
+        both!(vsqrtq_f32(self))
+    }
+
+    #[inline(always)]
+    fn inverse_square_root(self) -> Self {
+        if EXACT {
+            return Self::splat(self.token(), 1.0) / self.square_root();
+        }
+        // Two steps of Newton's method, from 8 bits to 16 and to all.
+        let near = both!(vrsqrteq_f32(self));
+        let near = near * both!(vrsqrtsq_f32(self * near, near));
+        near * both!(vrsqrtsq_f32(self * near, near))
     }
 
     #[inline(always)]
@@ -172,53 +202,9 @@ impl Lanes for Neon {
     }
 
     #[inline(always)]
-    fn toward(self, other: Self) -> Self {
-        let products = (self * other).0;
-        let negated = both!(vnegq_f32(self));
-        // SAFETY: this file is compiled only for machines with NEON; no memory is accessed.
-        unsafe {
-            Self([
-                vbslq_f32(vcltzq_f32(sum(products[0])), negated.0[0], self.0[0]),
-                vbslq_f32(vcltzq_f32(sum(products[1])), negated.0[1], self.0[1]),
-            ])
-        }
-    }
-
-    #[inline(always)]
-    fn store_low_bits(self, to: &mut [u64]) {
-        let to = &mut to[..2];
-        let [first, second] = self.0;
-        // SAFETY: the machine has NEON; `to` has 8 numbers of 16 bits.
-        unsafe {
-            let (first, second) = (vreinterpretq_u16_f32(first), vreinterpretq_u16_f32(second));
-            vst1q_u16(to.as_mut_ptr().cast(), vuzp1q_u16(first, second));
-        }
-    }
-
-    #[inline(always)]
-    fn codes<const PAIRED: bool>(columns: &FourColumns, first: usize, row: &[u8]) -> Self {
-        let low = &row[columns.firsts[first]..];
-        let high = if PAIRED { low } else { &row[columns.firsts[first + 1]..] };
-        Self([codes(columns, first, low), codes(columns, first + 1, high)])
-    }
-
-    #[inline(always)]
     fn any_less(self, than: Self) -> bool {
         // SAFETY: this file is compiled only for machines with NEON; no memory is accessed.
         unsafe { vmaxvq_u32(vorrq_u32(vcltq_f32(self.0[0], than.0[0]), vcltq_f32(self.0[1], than.0[1]))) != 0 }
-    }
-
-    #[inline(always)]
-    fn inverse_square_root(self) -> Self {
-        // Two steps of Newton's method, from 8 bits to 16 and to all.
-        let near = both!(vrsqrteq_f32(self));
-        let near = near * both!(vrsqrtsq_f32(self * near, near));
-        near * both!(vrsqrtsq_f32(self * near, near))
-    }
-
-    #[inline(always)]
-    fn square_root(self) -> Self {
-        both!(vsqrtq_f32(self))
     }
 
     #[inline(always)]
@@ -226,6 +212,12 @@ impl Lanes for Neon {
         let [first, second] = self.0;
         // SAFETY: this file is compiled only for machines with NEON; no memory is accessed.
         Self(unsafe { [vsetq_lane_f32::<3>(1.0, first), vsetq_lane_f32::<3>(1.0, second)] })
+    }
+
+    #[inline(always)]
+    fn sum_of_joint(self) -> Self {
+        let pairs = both!(vpaddq_f32(self, self));
+        both!(vpaddq_f32(pairs, pairs))
     }
 
     #[inline(always)]
@@ -240,36 +232,37 @@ impl Lanes for Neon {
             Self([first[3], second[3]]),
         ]
     }
+}
+
+impl<const EXACT: bool> Lanes for Neon<EXACT> {
+    type Product = Product;
 
     #[inline(always)]
-    fn product(left: &Matrix, right: [&Vec4; 3]) -> Product {
+    fn codes<const PAIRED: bool>(_: Token<Self>, columns: &FourColumns, first: usize, row: &[u8]) -> Self {
+        let low = &row[columns.firsts[first]..];
+        let high = if PAIRED { low } else { &row[columns.firsts[first + 1]..] };
+        Self([codes(columns, first, low), codes(columns, first + 1, high)])
+    }
+
+    #[inline(always)]
+    fn product(_: Token<Self>, left: &Matrix, right: [&Vec4; 3]) -> Product {
         [row_product(left, 0, right), row_product(left, 1, right), row_product(left, 2, right)]
     }
 
     #[inline(always)]
-    fn from_rows(rows: [&Vec4; 3]) -> Product {
+    fn from_rows(_: Token<Self>, rows: [&Vec4; 3]) -> Product {
         [(*rows[0]).into(), (*rows[1]).into(), (*rows[2]).into()]
+    }
+
+    #[inline(always)]
+    fn product_rows(product: Product) -> Rows {
+        [product[0].into(), product[1].into(), product[2].into()]
     }
 
     #[inline(always)]
     fn rows(products: &[Product]) -> [Self; 3] {
         let [first, second] = [products[0], products[1]];
         [Self([first[0], second[0]]), Self([first[1], second[1]]), Self([first[2], second[2]])]
-    }
-
-    #[inline(always)]
-    fn store_matrix(product: Product, to: &mut Matrix) {
-        *to = Matrix::new([product[0].into(), product[1].into(), product[2].into()]);
-    }
-
-    #[inline(always)]
-    fn store_rows(product: Product, to: &mut [f32; MATRIX_NUMBERS]) {
-        // SAFETY: the machine has NEON; `to` has three times 4 numbers.
-        unsafe {
-            vst1q_f32(to.as_mut_ptr(), product[0]);
-            vst1q_f32(to[4..].as_mut_ptr(), product[1]);
-            vst1q_f32(to[8..].as_mut_ptr(), product[2]);
-        }
     }
 
     #[inline(always)]

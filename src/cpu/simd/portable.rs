@@ -1,18 +1,26 @@
 //! Registers of four numbers: vectors of `glam`. They are SSE2 on x86, NEON on ARM, registers of WebAssembly if it is
 //! compiled with `simd128`, and plain numbers elsewhere.
+#![allow(unsafe_code)]
 
 use std::ops::{Add, Div, Mul, Sub};
 
 use glam::{Mat4, Vec4};
 
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-use crate::cpu::simd::{AlignedRows, PackedMatrix, x86};
-use crate::cpu::simd::{Lanes, MATRIX_NUMBERS, Matrix, Rows, multiply};
+use crate::cpu::simd::{Lanes, Matrix, Register, Rows, Token, multiply};
 use crate::half;
 
-/// The numbers of one joint.
+/// The numbers of one joint. Square roots and divisions are rounded correctly, so that results are always exact.
 #[derive(Clone, Copy)]
 pub struct Portable(Vec4);
+
+impl Portable {
+    /// The token, which every machine has.
+    #[inline(always)]
+    pub fn available() -> Token<Self> {
+        // SAFETY: vectors of `glam` need only the instructions for which the crate is compiled.
+        unsafe { Token::new_unchecked() }
+    }
+}
 
 /// Implements the operators of the register.
 macro_rules! operators {
@@ -29,12 +37,21 @@ macro_rules! operators {
 
 operators!(Add add +, Sub sub -, Mul mul *, Div div /);
 
-impl Lanes for Portable {
+impl Register for Portable {
     const BLOCK: usize = 4;
-    type Product = Rows;
 
     #[inline(always)]
-    fn load(from: &[Vec4]) -> Self {
+    fn token(self) -> Token<Self> {
+        Self::available()
+    }
+
+    #[inline(always)]
+    fn splat(_: Token<Self>, number: f32) -> Self {
+        Self(Vec4::splat(number))
+    }
+
+    #[inline(always)]
+    fn load(_: Token<Self>, from: &[Vec4]) -> Self {
         Self(from[0])
     }
 
@@ -44,8 +61,10 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
-    fn splat(number: f32) -> Self {
-        Self(Vec4::splat(number))
+    fn store_low_bits(self, to: &mut [u64]) {
+        let bits: [u32; 4] = bytemuck::cast(self.0.to_array());
+        let [low, high] = [bits[0] & 0xffff | bits[1] << 16, bits[2] & 0xffff | bits[3] << 16];
+        to[0] = u64::from(low) | u64::from(high) << 32;
     }
 
     #[inline(always)]
@@ -65,6 +84,16 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
+    fn square_root(self) -> Self {
+        Self(self.0.map(f32::sqrt))
+    }
+
+    #[inline(always)]
+    fn inverse_square_root(self) -> Self {
+        Self(self.0.map(f32::sqrt).recip())
+    }
+
+    #[inline(always)]
     fn replace_where_zero(self, tested: Self, other: Self) -> Self {
         Self(Vec4::select(tested.0.cmpeq(Vec4::ZERO), other.0, self.0))
     }
@@ -75,30 +104,8 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
-    fn toward(self, other: Self) -> Self {
-        Self(if self.0.dot(other.0) < 0.0 { -self.0 } else { self.0 })
-    }
-
-    #[inline(always)]
-    fn store_low_bits(self, to: &mut [u64]) {
-        let bits: [u32; 4] = bytemuck::cast(self.0.to_array());
-        let [low, high] = [bits[0] & 0xffff | bits[1] << 16, bits[2] & 0xffff | bits[3] << 16];
-        to[0] = u64::from(low) | u64::from(high) << 32;
-    }
-
-    #[inline(always)]
     fn any_less(self, than: Self) -> bool {
         self.0.cmplt(than.0).any()
-    }
-
-    #[inline(always)]
-    fn inverse_square_root(self) -> Self {
-        Self(self.0.map(f32::sqrt).recip())
-    }
-
-    #[inline(always)]
-    fn square_root(self) -> Self {
-        Self(self.0.map(f32::sqrt))
     }
 
     #[inline(always)]
@@ -107,50 +114,43 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
+    fn sum_of_joint(self) -> Self {
+        // The product with 1 is exact. This sum has the order of a dot product.
+        Self(self.0.dot_into_vec(Vec4::ONE))
+    }
+
+    #[inline(always)]
     fn transpose(block: [Self; 4]) -> [Self; 4] {
         let [x, y, z, w] = block;
         let transposed = Mat4::from_cols(x.0, y.0, z.0, w.0).transpose();
         [Self(transposed.x_axis), Self(transposed.y_axis), Self(transposed.z_axis), Self(transposed.w_axis)]
     }
+}
+
+impl Lanes for Portable {
+    type Product = Rows;
 
     #[inline(always)]
-    fn product(left: &Matrix, right: [&Vec4; 3]) -> Rows {
+    fn product(_: Token<Self>, left: &Matrix, right: [&Vec4; 3]) -> Rows {
         let numbers = left.numbers();
         let row = |row: usize| Vec4::from_slice(&numbers[4 * row..]);
         multiply(&[row(0), row(1), row(2)], right)
     }
 
     #[inline(always)]
-    fn from_rows(rows: [&Vec4; 3]) -> Rows {
+    fn from_rows(_: Token<Self>, rows: [&Vec4; 3]) -> Rows {
         rows.map(|row| *row)
+    }
+
+    #[inline(always)]
+    fn product_rows(product: Rows) -> Rows {
+        product
     }
 
     #[inline(always)]
     fn rows(products: &[Rows]) -> [Self; 3] {
         products[0].map(Self)
     }
-
-    #[inline(always)]
-    fn store_matrix(product: Rows, to: &mut Matrix) {
-        *to = Matrix::new(product);
-    }
-
-    #[inline(always)]
-    fn store_rows(product: Rows, to: &mut [f32; MATRIX_NUMBERS]) {
-        for (row, to) in product.iter().zip(to.chunks_exact_mut(4)) {
-            to.copy_from_slice(&row.to_array());
-        }
-    }
-
-    // Each machine of this architecture can store past the caches. Miri does not know these instructions.
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    #[inline(always)]
-    fn store_rows_past_caches(product: Rows, to: &mut AlignedRows) {
-        x86::stream_rows(product.map(Into::into), to);
-    }
-
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    x86::stream_methods!();
 
     #[inline(always)]
     fn halves(product: Rows) -> [u64; 3] {
