@@ -25,7 +25,7 @@ const RANDOM_LETTERS: usize = 8;
 struct Entry {
     path: PathBuf,
     /// Ends the program that writes the file, if it is another one.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "other systems have no signals"))]
+    #[cfg_attr(not(unix), allow(dead_code, reason = "other systems have no signals"))]
     stop: Option<Box<dyn Fn() + Send>>,
 }
 
