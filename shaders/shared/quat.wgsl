@@ -146,8 +146,9 @@ fn quat_has_length(q: vec4<f32>) -> bool {
 
 /// The product of two quaternions, which rotates first by the right one, then by the left one.
 fn quat_multiply(left: vec4<f32>, right: vec4<f32>) -> vec4<f32> {
-    let vector = left.w * right.xyz + right.w * left.xyz + cross(left.xyz, right.xyz);
-    return vec4(vector, left.w * right.w - dot(left.xyz, right.xyz));
+    // Term by term, so that each but the first is a product and a sum at once.
+    let crossed = cross(left.xyz, right.xyz);
+    return vec4(left.w * right.xyz + (right.w * left.xyz + crossed), left.w * right.w - dot(left.xyz, right.xyz));
 }
 
 /// The inverse of a rotation of unit length.
@@ -157,8 +158,8 @@ fn quat_conjugate(q: vec4<f32>) -> vec4<f32> {
 
 /// A vector rotated by a quaternion of unit length; the fourth number is 0.
 fn quat_rotate(q: vec4<f32>, vector: vec4<f32>) -> vec4<f32> {
-    let twice = 2.0 * cross(q.xyz, vector.xyz);
-    return vec4(vector.xyz + q.w * twice + cross(q.xyz, twice), 0.0);
+    let turned = q.w * vector.xyz + cross(q.xyz, vector.xyz);
+    return vec4(vector.xyz + 2.0 * cross(q.xyz, turned), 0.0);
 }
 
 /// The rotation by angles in degrees about x, then z, then y, all axes of the parent: Cocos Creator's order.

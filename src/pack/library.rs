@@ -102,6 +102,9 @@ pub(crate) struct PackedSkeleton {
     pub parents: Vec<Option<usize>>,
     /// The scale in the rest pose that dual quaternions cannot hold, if there is one.
     pub uneven: Option<Uneven>,
+    /// True if kernels may take the x of a scale of the joints with skins for all axes, at rest and in all clips, and
+    /// the parts of inverse bind matrices are packed.
+    pub uniform_scales: bool,
     /// The joints that lead to its chains.
     pub reach: ReachJoints,
 }
@@ -146,8 +149,9 @@ impl PackedLibrary {
             let skins = skins.iter().map(|skin| skin.joints.len()).collect();
             let parents = skeleton.joints().iter().map(|joint| joint.parent).collect();
             let (name, uneven) = (skeleton.name().map(str::to_owned), uniform_scale::of_skeleton(library, id));
+            let uniform_scales = record.uniform_binds != NONE && uniform_scale::is_uniform(library, id);
             let reach = ReachJoints::default();
-            skeletons.push(PackedSkeleton { name, record, skins, parents, uneven, reach });
+            skeletons.push(PackedSkeleton { name, record, skins, parents, uneven, uniform_scales, reach });
         }
         // What crowds and kernels refer to comes before the keys, so that libraries that differ in keys alone have it
         // at the same places.
