@@ -375,6 +375,16 @@ def word_limit(lane, one):
     lane.set(one.operands[0], choose(*pair))
 
 
+@operation("VIADDMNMX")
+def sum_limit(lane, one):
+    choose = min if lane.predicate(one.operands[4]) else max
+    first, second, limit = (lane.word(text) for text in one.operands[1:4])
+    pair = [first + second & MASK, limit]
+    if "U32" not in one.modifiers:
+        pair = map(signed, pair)
+    lane.set(one.operands[0], choose(*pair))
+
+
 @operation("MUFU")
 def function(lane, one):
     x = lane.number(one.operands[1])

@@ -6,6 +6,10 @@
 //! SLERP", 2011). Keys that are near each other need half of the series; a wave skips a side that none of its lanes
 //! takes.
 
+/// The least squared length, and the inverse of the largest one, of a quaternion that needs no scaling before its
+/// normalisation.
+const QUAT_PLAIN_SQUARE: f32 = 1e-12;
+
 /// Spherical interpolation between quaternions of unit length, up to the rounding of a file, that are at most a right
 /// angle apart (a rotation of half a turn). The result has unit length.
 ///
@@ -125,6 +129,10 @@ fn quat_unit(q: vec4<f32>) -> vec4<f32> {
 /// Normalises any quaternion. A quaternion of zero length gives the fallback, and a fallback of zero length the
 /// identity.
 fn quat_normalize(q: vec4<f32>, fallback: vec4<f32>) -> vec4<f32> {
+    let square = dot(q, q);
+    if square > QUAT_PLAIN_SQUARE && square * QUAT_PLAIN_SQUARE < 1.0 {
+        return quat_unit(q);
+    }
     var found = q;
     if !quat_has_length(found) {
         found = fallback;

@@ -24,7 +24,7 @@ pub(super) struct Line<'a> {
     pub is_own: bool,
 }
 
-/// The text without dead branches and unused functions. Lines that are left out are empty, so that all others keep
+/// The text without dead branches, unused functions and unused workgroup memory. Lines that are left out are empty, so that all others keep
 /// their numbers.
 pub(super) fn prune(mut lines: Vec<Line>) -> String {
     remove_dead_branches(&mut lines);
