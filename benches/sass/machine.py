@@ -221,9 +221,9 @@ def operand(text):
     if register:
         name = register.group(1)
         return "register", None if name in ("RZ", "URZ") else name, flags
-    constant = re.match(r"c\[0x(\d)\]\[0x(\w+)\]", text)
+    constant = re.match(r"c\[0x(\d)\]\[(?:0x(\w+)|U?RZ)\]", text)
     if constant:
-        return "constant", int(constant.group(1), 16) << BANK | int(constant.group(2), 16), flags
+        return "constant", int(constant.group(1), 16) << BANK | int(constant.group(2) or "0", 16), flags
     if re.match(r"-?0x", text):
         return "word", int(text, 0) & MASK, flags
     text = text.replace("+INF", "inf").replace("-INF", "-inf").replace("+QNAN", "nan").replace("-QNAN", "nan")
@@ -249,6 +249,13 @@ def nothing(lane, one):
 @operation("MOV", "R2UR")
 def move(lane, one):
     lane.set(one.operands[0], lane.word(one.operands[1]))
+
+
+@operation("P2R")
+def from_predicates(lane, one):
+    mask = lane.word(one.operands[3])
+    bits = sum(lane.predicate(f"P{index}") << index for index in range(7))
+    lane.set(one.operands[0], bits & mask | lane.word(one.operands[2]) & ~mask)
 
 
 @operation("S2R", "S2UR")

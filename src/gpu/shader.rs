@@ -2,8 +2,8 @@
 //!
 //! A kernel is made in three steps. The files of the kernel, which `shader_files` finds in the folder `shaders/`, are
 //! joined behind the constants of this module and the records of `pack::record` as WGSL. `shader_pruning` removes the
-//! branches that the constants rule out, and what nothing uses then. naga parses the result, and an
-//! error is mapped back to its file and line. The module bears the name of the file with its entry point.
+//! branches that the constants rule out, and what nothing uses then. naga parses the result, and an error is mapped
+//! back to its file and line. The module bears the name of the file with its entry point.
 
 use std::borrow::Cow;
 use std::fmt::Write;

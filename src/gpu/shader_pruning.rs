@@ -24,8 +24,8 @@ pub(super) struct Line<'a> {
     pub is_own: bool,
 }
 
-/// The text without dead branches, unused functions and unused workgroup memory. Lines that are left out are empty, so that all others keep
-/// their numbers.
+/// The text without dead branches, unused functions and unused workgroup memory. Lines that are left out are empty, so
+/// that all others keep their numbers.
 pub(super) fn prune(mut lines: Vec<Line>) -> String {
     remove_dead_branches(&mut lines);
     remove_unused(&mut lines);
