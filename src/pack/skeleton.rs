@@ -223,13 +223,15 @@ mod tests {
         let half = std::f32::consts::FRAC_1_SQRT_2;
         assert!((rotation - Vec4::new(0.0, 0.0, half, half)).length() < 1e-7, "{rotation}");
         assert!((offset - Vec4::new(1.0, -0.5, 1.5, 2.0)).length() < 1e-6, "{offset}");
-        // A mirror is a scale below 0.
+        // A mirror is a scale below 0; along one axis, with half a turn about it.
         let mirrored = uniform_parts(&diagonal(-0.5, -0.5, -0.5)).unwrap();
         assert_eq!(mirrored, [Vec4::W, Vec4::new(-2.0, -4.0, -6.0, -0.5)]);
+        let mirrored = uniform_parts(&diagonal(1.0, -1.0, 1.0)).unwrap();
+        assert_eq!(mirrored, [Vec4::Y, Vec4::new(1.0, -2.0, 3.0, -1.0)]);
         assert!(uniform_parts(&diagonal(1.0, 1.0, 1.000_001)).is_some());
         let sheared = matrix([[1.0, 0.0, 0.0], [1e-5, 1.0, 0.0], [0.0, 0.0, 1.0]], [0.0; 3]);
-        let others = [diagonal(1.0, 1.0, 1.00001), diagonal(1.0, -1.0, 1.0), diagonal(0.0, 0.0, 0.0), sheared];
-        assert_eq!(others.map(|matrix| uniform_parts(&matrix)), [None; 4]);
+        let others = [diagonal(1.0, 1.0, 1.00001), diagonal(0.0, 0.0, 0.0), sheared];
+        assert_eq!(others.map(|matrix| uniform_parts(&matrix)), [None; 3]);
         assert_eq!(uniform_parts(&diagonal(1e-60, 1e-60, 1e-60)), None, "less than an f32 holds");
     }
 
