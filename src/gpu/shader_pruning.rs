@@ -86,7 +86,9 @@ fn remove_unused(lines: &mut [Line]) {
         let declared = ["fn ", "var<workgroup> "].iter().find_map(|keyword| text.strip_prefix(keyword));
         let declared = declared.filter(|_| *is_own);
         let length = match declared {
-            Some(_) if !text.ends_with(['}', ';']) => 1 + lines[at..].iter().take_while(|line| line.text != "}").count(),
+            Some(_) if !text.ends_with(['}', ';']) => {
+                1 + lines[at..].iter().take_while(|line| line.text != "}").count()
+            }
             _ => 1,
         };
         let range = at..lines.len().min(at + length);

@@ -283,10 +283,9 @@ fn kernels_of_one_name_have_one_text() {
         (true, GoalRotations::General, false),
     ] {
         for kernel in pose_kernels(displaces, goals, lanes) {
-            let all = [false, true].into_iter().flat_map(|uniform_scales| {
-                (0..=8).map(move |rounds| Some(SkinsOnly { rounds, uniform_scales }))
-            });
-            for skins_only in [None].into_iter().chain(all.filter(|_| kernel.joints_in_lanes)) {
+            let known = |rounds| [false, true].map(|uniform_scales| Some(SkinsOnly { rounds, uniform_scales }));
+            let known = (0..=8).flat_map(known).filter(|_| kernel.joints_in_lanes);
+            for skins_only in [None].into_iter().chain(known) {
                 let kernel = PoseKernel { skins_only, ..kernel };
                 let other = *found.entry(kernel.name()).or_insert(kernel);
                 assert_eq!(other, kernel, "{}", kernel.name());

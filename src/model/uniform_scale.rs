@@ -119,22 +119,24 @@ pub(crate) fn of_clip(library: &Library, clip: &Clip) -> Option<Uneven> {
 /// roundings.
 const NEAR_X: f64 = 1e-6;
 
-/// True if the joints that carry a skin have one scale along all axes, of either sign, in the rest pose and in all
-/// clips, up to rounding, and no matrices. Whatever clips are mixed, the x of a scale then stands for all axes.
-pub(crate) fn is_uniform(library: &Library, id: SkeletonId) -> bool {
-    let joints = library.skeleton(id).joints();
+/// True if the joints that carry a skin have one scale along all axes in the rest pose, of either sign and up to
+/// rounding, and no matrices. Whatever clips with such scales are mixed, the x of a scale then stands for all axes.
+pub(crate) fn is_uniform_at_rest(library: &Library, id: SkeletonId) -> bool {
     let carries = carriers(library, id);
-    let mut carrying = joints.iter().zip(&carries).filter(|(_, carries)| **carries).map(|(joint, _)| joint);
-    let at_rest = carrying.all(|joint| {
+    let mut joints = library.skeleton(id).joints().iter().zip(carries).filter(|(_, carries)| *carries);
+    joints.all(|(joint, _)| {
         let scale = joint.rest.scale;
         joint.matrix.is_none() && is_near_x(&scale.to_array(), NEAR_X * scale.abs().max_element())
-    });
-    let clips = library.clips().iter().filter(|clip| clip.skeleton == id);
-    at_rest
-        && clips.flat_map(|clip| &clip.tracks).all(|track| match track.target {
-            Target::Scale(joint) if carries[joint] => track.component.is_none() && is_uniform_curve(&track.curve),
-            _ => true,
-        })
+    })
+}
+
+/// True if a clip keeps one scale along all axes, of either sign and up to rounding, at the joints that carry a skin.
+pub(crate) fn is_uniform_in_clip(library: &Library, clip: &Clip) -> bool {
+    let carries = carriers(library, clip.skeleton);
+    clip.tracks.iter().all(|track| match track.target {
+        Target::Scale(joint) if carries[joint] => track.component.is_none() && is_uniform_curve(&track.curve),
+        _ => true,
+    })
 }
 
 /// True if three numbers are at most `least` away from the first.
@@ -314,8 +316,8 @@ mod tests {
         let (joints, inverse_bind) = (vec![1], vec![DAffine3::IDENTITY]);
         library.add_skin(Skin { name: None, skeleton, joints, inverse_bind }).unwrap();
         let track = Track { target: Target::Scale(joint), component, curve };
-        library.add_clip(Clip::new(None, skeleton, vec![track])).unwrap();
-        is_uniform(&library, skeleton)
+        let clip = library.add_clip(Clip::new(None, skeleton, vec![track])).unwrap();
+        is_uniform_at_rest(&library, skeleton) && is_uniform_in_clip(&library, library.clip(clip))
     }
 
     fn curve(interpolation: Interpolation, width: usize, values: &[f64]) -> Curve {
@@ -329,7 +331,8 @@ mod tests {
 
     #[test]
     fn joints_with_skins_have_one_scale_along_all_axes() {
-        let rest = |joint: usize, scale: [f64; 3]| move |joints: &mut Vec<Joint>| joints[joint].rest.scale = scale.into();
+        let rest =
+            |joint: usize, scale: [f64; 3]| move |joints: &mut Vec<Joint>| joints[joint].rest.scale = scale.into();
         let with_rest = |joint, scale| found(&rest(joint, scale), 0, None, linear([2.0; 3]));
         assert!(with_rest(0, [-3.0; 3]) && with_rest(0, [0.0; 3]) && with_rest(1, [1.0, 1.0 + 9e-7, 1.0]));
         assert!(!with_rest(0, [1.0, 1.0, 1.0 + 2e-6]) && !with_rest(1, [1.0, -1.0, 1.0]));

@@ -149,7 +149,7 @@ impl PackedLibrary {
             let skins = skins.iter().map(|skin| skin.joints.len()).collect();
             let parents = skeleton.joints().iter().map(|joint| joint.parent).collect();
             let (name, uneven) = (skeleton.name().map(str::to_owned), uniform_scale::of_skeleton(library, id));
-            let uniform_scales = record.uniform_binds != NONE && uniform_scale::is_uniform(library, id);
+            let uniform_scales = record.uniform_binds != NONE && uniform_scale::is_uniform_at_rest(library, id);
             let reach = ReachJoints::default();
             skeletons.push(PackedSkeleton { name, record, skins, parents, uneven, uniform_scales, reach });
         }
@@ -158,6 +158,8 @@ impl PackedLibrary {
         let first_record = arrays.push_records(&vec![ClipRecord::default(); library.clips().len()]);
         let mut clips = Vec::new();
         for (index, clip) in library.clips().iter().enumerate() {
+            let uniform_scales = &mut skeletons[clip.skeleton.index()].uniform_scales;
+            *uniform_scales = *uniform_scales && uniform_scale::is_uniform_in_clip(library, clip);
             clips.push(PackedClip {
                 name: clip.name.clone(),
                 offset: first_record + (index * ClipRecord::WORDS) as u32,
