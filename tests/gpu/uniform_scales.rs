@@ -123,13 +123,13 @@ fn skins_alone_are_right_for_scales_of_all_kinds() {
 
     for (joints, scales, formats) in [
         (17, Any, &[Matrix][..]),
-        (32, Positive, &[DualQuaternion]),
-        (64, Any, &[Matrix, HalfMatrix]),
-        (64, Uneven, &[Matrix]),
-        (65, Positive, &[Matrix, DualQuaternion]),
-        (200, Any, &[Matrix]),
+        (32, Positive, &[DualQuaternion][..]),
+        (64, Any, &[Matrix, HalfMatrix][..]),
+        (64, Uneven, &[Matrix][..]),
+        (65, Positive, &[Matrix, DualQuaternion][..]),
+        (200, Any, &[Matrix][..]),
         // The last of 256 joints has the place of those that are nobody's.
-        (256, Positive, &[Matrix, DualQuaternion]),
+        (256, Positive, &[Matrix, DualQuaternion][..]),
     ] {
         let library = rig(joints, scales);
         let crowd = crowd(&library);
