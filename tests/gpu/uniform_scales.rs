@@ -90,7 +90,7 @@ fn crowd(library: &Library) -> Crowd {
     let fade = Fade { start: Ticks(NOW.0 - 1000), length: Ticks(2500), shape: FadeShape::Smooth };
     let mask = library.mask_ids().next();
     let mut crowd = Crowd::new();
-    let mut push = |layers: &[Layer]| drop(crowd.push(skeleton, layers).unwrap());
+    let mut push = |layers: &[Layer]| assert!(crowd.push(skeleton, layers).is_ok());
     push(&[]);
     for time in [-1.0, 0.3, 0.5, 1.7, 3.0] {
         push(&[layer(0, time)]);
