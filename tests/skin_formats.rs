@@ -180,10 +180,11 @@ fn a_scale_of_zero_gives_the_identity_rotation() {
     }
 }
 
-/// Compares every fast engine with the reference in a format. Compressed libraries are compared in other tests.
-fn check(scene: &Scene, format: SkinFormat) {
+/// Compares every fast engine with the reference in a format, with some outputs. Compressed libraries are compared in
+/// other tests.
+fn check(scene: &Scene, outputs: Outputs, format: SkinFormat) {
     let Scene { library, crowd, step } = scene;
-    let outputs = Outputs::ALL.with_skin_format(format);
+    let outputs = outputs.with_skin_format(format);
     let expected = Reference::new(library).evaluate_step(crowd, *step, outputs).unwrap();
     fast_engines(&|| PackedLibrary::new(library).unwrap(), &mut |engine| {
         let actual = engine.evaluate_step(crowd, *step, outputs).unwrap();
@@ -197,8 +198,8 @@ proptest! {
 
     #[test]
     fn small_scenes(spec in scenes(12, 20)) {
-        check(&spec.plain_scene(), SkinFormat::HalfMatrix);
-        check(&spec.plain_scene().uniform(), SkinFormat::DualQuaternion);
+        check(&spec.plain_scene(), Outputs::ALL, SkinFormat::HalfMatrix);
+        check(&spec.plain_scene().uniform(), Outputs::ALL, SkinFormat::DualQuaternion);
     }
 }
 
@@ -207,8 +208,16 @@ proptest! {
 
     #[test]
     fn large_scenes(spec in scenes(700, 100)) {
-        check(&spec.plain_scene(), SkinFormat::HalfMatrix);
-        check(&spec.plain_scene().uniform(), SkinFormat::DualQuaternion);
+        check(&spec.plain_scene(), Outputs::ALL, SkinFormat::HalfMatrix);
+        check(&spec.plain_scene().uniform(), Outputs::ALL, SkinFormat::DualQuaternion);
+    }
+
+    /// For skins alone, the GPU engine has kernels for one scale per joint.
+    #[test]
+    fn skins_alone(spec in scenes(256, 30)) {
+        for format in SkinFormat::ALL {
+            check(&spec.plain_scene().uniform(), Outputs::SKIN, format);
+        }
     }
 }
 

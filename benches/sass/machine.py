@@ -221,9 +221,9 @@ def operand(text):
     if register:
         name = register.group(1)
         return "register", None if name in ("RZ", "URZ") else name, flags
-    constant = re.match(r"c\[0x(\d)\]\[0x(\w+)\]", text)
+    constant = re.match(r"c\[0x(\d)\]\[(?:0x(\w+)|U?RZ)\]", text)
     if constant:
-        return "constant", int(constant.group(1), 16) << BANK | int(constant.group(2), 16), flags
+        return "constant", int(constant.group(1), 16) << BANK | int(constant.group(2) or "0", 16), flags
     if re.match(r"-?0x", text):
         return "word", int(text, 0) & MASK, flags
     text = text.replace("+INF", "inf").replace("-INF", "-inf").replace("+QNAN", "nan").replace("-QNAN", "nan")
@@ -249,6 +249,13 @@ def nothing(lane, one):
 @operation("MOV", "R2UR")
 def move(lane, one):
     lane.set(one.operands[0], lane.word(one.operands[1]))
+
+
+@operation("P2R")
+def from_predicates(lane, one):
+    mask = lane.word(one.operands[3])
+    bits = sum(lane.predicate(f"P{index}") << index for index in range(7))
+    lane.set(one.operands[0], bits & mask | lane.word(one.operands[2]) & ~mask)
 
 
 @operation("S2R", "S2UR")
@@ -370,6 +377,16 @@ def number_limit(lane, one):
 def word_limit(lane, one):
     choose = min if lane.predicate(one.operands[3]) else max
     pair = [lane.word(text) for text in one.operands[1:3]]
+    if "U32" not in one.modifiers:
+        pair = map(signed, pair)
+    lane.set(one.operands[0], choose(*pair))
+
+
+@operation("VIADDMNMX")
+def sum_limit(lane, one):
+    choose = min if lane.predicate(one.operands[4]) else max
+    first, second, limit = (lane.word(text) for text in one.operands[1:4])
+    pair = [first + second & MASK, limit]
     if "U32" not in one.modifiers:
         pair = map(signed, pair)
     lane.set(one.operands[0], choose(*pair))

@@ -32,7 +32,7 @@ fn goals_reach(share: Share) {
         if turns.acts {
             for (var joint = share.lane; joint < batch.skeleton.joint_count; joint += pose_lane_count()) {
                 let at = 3u * (share.instance * batch.skeleton.joint_count + joint);
-                pose_add(joint, share, local_out[at], local_out[at + 1u], local_out[at + 2u]);
+                hierarchy_add(share.base, joint, local_out[at], local_out[at + 1u], local_out[at + 2u]);
             }
         }
         hierarchy_walk(share.base, share.lane, turns.acts);

@@ -1,5 +1,6 @@
-// Needs: goals_rigid | goals_general | goals_nothing, hierarchy, joints_in_workgroup | joints_in_storage, matrix
-// Needs: phase, pose_joint, pose_part, sample, search, skin_matrix | skin_half | skin_dual_quaternion
+// Needs: goals_rigid | goals_general | goals_nothing, hierarchy | hierarchy_uniform
+// Needs: joints_in_workgroup | joints_in_storage, matrix, phase, pose_joint, pose_part, sample, search
+// Needs: skin_matrix | skin_half | skin_dual_quaternion
 //! The common part of the kernels of the pose pass: outputs, the share of a lane, and the stages after the sampling.
 //!
 //! A workgroup poses one instance or several, each with `lane_count` lanes, about one per joint. Binding 7, the skin
@@ -81,6 +82,11 @@ fn pose_joint(index: u32, share: Share) -> u32 {
     return words[batch.skeleton.levels + index];
 }
 
+/// The ancestor of a joint in a round, of the four whose ancestors are the bytes of a word.
+fn pose_ancestor_byte(four: u32, round: u32) -> u32 {
+    return extractBits(four, 8u * (round % 4u), 8u);
+}
+
 /// The clip time of a layer, from its record, where `play.wgsl` has written it.
 fn pose_time(layer: LayerRecord) -> Time {
     return Time(layer.time_high, layer.time_low);
@@ -104,7 +110,7 @@ fn pose_span(channel_sampler: u32, sampler: Sampler) -> Span {
     return pose_search(sampler.clip, index, sampler.time);
 }
 
-/// Writes the local transform of a joint, if it is requested, and passes its local matrix to the hierarchy.
+/// Writes the local transform of a joint, if it is requested, and passes it to the hierarchy.
 fn pose_store(joint: u32, share: Share, local: Local) {
     if !SKINS_ONLY && (batch.outputs & OUTPUT_LOCAL) != 0u {
         let at = 3u * (share.instance * batch.skeleton.joint_count + joint);
@@ -112,23 +118,10 @@ fn pose_store(joint: u32, share: Share, local: Local) {
         local_out[at + 1u] = local.rotation;
         local_out[at + 2u] = local.scale;
     }
-    pose_add(joint, share, local.translation, local.rotation, local.scale);
+    hierarchy_add(share.base, joint, local.translation, local.rotation, local.scale);
 }
 
-/// Passes the local matrix of a joint to the hierarchy.
-fn pose_add(joint: u32, share: Share, translation: vec4<f32>, rotation: vec4<f32>, scale: vec4<f32>) {
-    var matrix = NONE;
-    if HAS_MATRICES && batch.skeleton.matrices != NONE {
-        matrix = words[batch.skeleton.matrices + joint];
-    }
-    if matrix != NONE {
-        hierarchy_add(share.base, joint, matrix_load(matrix));
-    } else {
-        hierarchy_add(share.base, joint, matrix_compose(translation.xyz, rotation, scale.xyz));
-    }
-}
-
-/// Turns local matrices into the requested outputs. All lanes of the workgroup must call it.
+/// Turns local transforms into the requested outputs. All lanes of the workgroup must call it.
 fn pose_finish(share: Share) {
     hierarchy_walk(share.base, share.lane, share.present);
     goals_reach(share);
@@ -147,8 +140,8 @@ fn pose_finish(share: Share) {
     }
 }
 
-/// Writes the requested outputs of the joint of a lane, from its model matrix, without a wait for other lanes. That is
-/// faster than rows at neighbouring addresses.
+/// Writes the requested outputs of the joint of a lane, without a wait for other lanes. That is faster than rows at
+/// neighbouring addresses.
 fn pose_finish_lane(share: Share) {
     if share.lane >= batch.skeleton.joint_count {
         return;
@@ -163,7 +156,7 @@ fn pose_finish_lane(share: Share) {
         let matrix = words[batch.skeleton.skin_matrices + share.lane];
         if matrix != NONE {
             let at = 3u * (share.instance * batch.skeleton.skin_joint_count + matrix);
-            skin_write(at, matrix_multiply(lane_matrix, matrix_load(batch.skeleton.inverse_binds + 3u * matrix)));
+            hierarchy_skin(at, matrix);
         }
     }
 }

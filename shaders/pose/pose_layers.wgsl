@@ -1,4 +1,4 @@
-// Needs: blend, displace | displace_nothing, phase, pose_common, pose_joint, pose_part, sample, search
+// Needs: blend, displace | displace_nothing, phase, pose_common, pose_joint, pose_part, quat, sample, search
 //! The pose pass for instances of several layers, or of one layer that needs mixing.
 //!
 //! Its stages: phase, search, sample, blend, hierarchy, skin. `play.wgsl` does the phase, and where layers only blend
@@ -145,7 +145,6 @@ fn layers_joint(joint: u32, first_layer: u32, sampled: bool) -> Local {
     if LAYERS_OVER {
         rest = pose_local_rest(joint);
     }
-    // Without other layers, it is set behind the loop.
     var below = rest;
     var step = 0u;
     loop {
@@ -184,13 +183,16 @@ fn layers_joint(joint: u32, first_layer: u32, sampled: bool) -> Local {
             break;
         }
     }
-    if !LAYERS_OVER {
-        // Most blends need no rest pose.
-        if min(sum.translation.weight, min(sum.rotation.weight, sum.scale.weight)) < BLEND_MIN_WEIGHT {
-            rest = pose_local_rest(joint);
-        }
-        below = layers_mean_joint(sum, rest);
+    if LAYERS_OVER {
+        return below;
     }
+    // Most blends need no rest pose.
+    if min(sum.translation.weight, min(sum.rotation.weight, sum.scale.weight)) < BLEND_MIN_WEIGHT {
+        return layers_mean_joint(sum, pose_local_rest(joint));
+    }
+    below.translation = sum.translation.mixed / sum.translation.weight;
+    below.rotation = quat_normalize(sum.rotation.mixed, sum.rotation.first);
+    below.scale = sum.scale.mixed / sum.scale.weight;
     return below;
 }
 
@@ -203,19 +205,14 @@ fn layers_mean_joint(sum: JointBlend, rest: Local) -> Local {
     return mean;
 }
 
-/// Adds the parts for which a layer that blends has curves.
+/// Adds the parts for which a layer that blends has curves, and the others with no weight: that costs less than
+/// branches.
 fn layers_add_joint(sum: JointBlend, value: Local, weight: f32) -> JointBlend {
-    var added = sum;
-    if value.moved {
-        added.translation = blend_add(sum.translation, value.translation, weight);
-    }
-    if value.turned {
-        added.rotation = blend_add_rotation(sum.rotation, value.rotation, weight);
-    }
-    if value.scaled {
-        added.scale = blend_add(sum.scale, value.scale, weight);
-    }
-    return added;
+    return JointBlend(
+        blend_add(sum.translation, value.translation, select(0.0, weight, value.moved)),
+        blend_add_rotation(sum.rotation, value.rotation, select(0.0, weight, value.turned)),
+        blend_add(sum.scale, value.scale, select(0.0, weight, value.scaled)),
+    );
 }
 
 /// Applies an override or additive layer to the parts for which it has curves.

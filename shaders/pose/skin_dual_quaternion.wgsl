@@ -1,4 +1,4 @@
-// Needs: matrix
+// Needs: matrix, quat
 //! Skin matrices as rotation, translation and uniform scale, from which a vertex shader makes dual quaternions: three
 //! pairs of words per joint, which one lane writes.
 //!
@@ -22,7 +22,17 @@ fn skin_write(at: u32, rows: Rows) {
     // 1, or -1 if a spline takes the scale below 0.
     let side = dot(x, cross(y, z));
     let rotation = skin_rotation(x * side, y * side, z * side);
-    let position = vec4(rows.x.w, rows.y.w, rows.z.w, square * shrink * side);
+    skin_write_parts(at, rotation, vec4(rows.x.w, rows.y.w, rows.z.w, square * shrink * side));
+}
+
+/// Writes the skin matrix of a rotation, a place with a scale, and an offset before both, from element `at` on.
+fn skin_write_uniform(at: u32, rotation: vec4<f32>, place: vec4<f32>, offset: vec3<f32>) {
+    let moved = place.xyz + place.w * quat_rotate(rotation, vec4(offset, 0.0)).xyz;
+    skin_write_parts(at, rotation, vec4(moved, place.w));
+}
+
+/// Writes a rotation, and a translation with the scale.
+fn skin_write_parts(at: u32, rotation: vec4<f32>, position: vec4<f32>) {
     skin_out[at] = vec2(pack2x16snorm(rotation.xy), pack2x16snorm(rotation.zw));
     skin_out[at + 1u] = bitcast<vec2<u32>>(position.xy);
     skin_out[at + 2u] = bitcast<vec2<u32>>(position.zw);

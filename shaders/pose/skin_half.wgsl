@@ -20,6 +20,11 @@ fn skin_write(at: u32, rows: Rows) {
     skin_write_row(at + 2u, rows.z);
 }
 
+/// Writes the skin matrix of a rotation, a place with a scale, and an offset before both, from element `at` on.
+fn skin_write_uniform(at: u32, rotation: vec4<f32>, place: vec4<f32>, offset: vec3<f32>) {
+    skin_write(at, matrix_compose_uniform(rotation, place, offset));
+}
+
 /// The bits of the nearest `f16`, ties to even. Larger numbers and NaN become 65504, the largest `f16`, with their
 /// sign.
 ///

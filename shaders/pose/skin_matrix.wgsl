@@ -20,3 +20,8 @@ fn skin_write(at: u32, rows: Rows) {
     skin_out[at + 1u] = rows.y;
     skin_out[at + 2u] = rows.z;
 }
+
+/// Writes the skin matrix of a rotation, a place with a scale, and an offset before both, from element `at` on.
+fn skin_write_uniform(at: u32, rotation: vec4<f32>, place: vec4<f32>, offset: vec3<f32>) {
+    skin_write(at, matrix_compose_uniform(rotation, place, offset));
+}

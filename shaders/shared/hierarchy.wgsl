@@ -1,5 +1,5 @@
-// Needs: joints_in_workgroup | joints_in_storage, matrix, pose_common
-//! Local matrices to model matrices, in place.
+// Needs: joints_in_workgroup | joints_in_storage, matrix, pose_common, skin_matrix | skin_half | skin_dual_quaternion
+//! Local matrices to model matrices, in place, and these to skin matrices. `hierarchy_uniform.wgsl` is the alternative.
 //!
 //! The lanes of an instance share its joints. In each round, the matrix of a joint is multiplied by the matrix of its
 //! ancestor 1, 2, 4, ... levels up, which already covers that many levels. The number of rounds is the number of bits
@@ -9,11 +9,26 @@
 //! each joint has a lane, there is one strip, and a lane keeps its matrix.
 
 /// Stores the local matrix of a joint. If each joint has a lane, the lane keeps it, too.
-fn hierarchy_add(base: u32, joint: u32, local: Rows) {
+fn hierarchy_add(base: u32, joint: u32, translation: vec4<f32>, rotation: vec4<f32>, scale: vec4<f32>) {
+    var matrix = NONE;
+    if HAS_MATRICES && batch.skeleton.matrices != NONE {
+        matrix = words[batch.skeleton.matrices + joint];
+    }
+    var local: Rows;
+    if matrix != NONE {
+        local = matrix_load(matrix);
+    } else {
+        local = matrix_compose(translation.xyz, rotation, scale.xyz);
+    }
     joint_matrix_store(base + joint, local);
     if LANE_PER_JOINT {
         lane_matrix = local;
     }
+}
+
+/// Writes a skin matrix of the joint of a lane from element `at` on, by the index of its inverse bind matrix.
+fn hierarchy_skin(at: u32, matrix: u32) {
+    skin_write(at, matrix_multiply(lane_matrix, matrix_load(batch.skeleton.inverse_binds + 3u * matrix)));
 }
 
 /// Turns the local matrices from `base` on into model matrices. All lanes of the workgroup must call it.
@@ -124,7 +139,7 @@ fn hierarchy_pass_on(base: u32, joint: u32, ancestors: vec2<u32>, round: u32) {
 
 /// The ancestor of a lane's joint in a round, of all rounds, or `NO_ANCESTOR`.
 fn hierarchy_of_lane(ancestors: vec2<u32>, round: u32) -> u32 {
-    return hierarchy_byte(select(ancestors.x, ancestors.y, round >= 4u), round);
+    return pose_ancestor_byte(select(ancestors.x, ancestors.y, round >= 4u), round);
 }
 
 /// The ancestor of a joint 2^round levels up, or `NONE`.
@@ -133,11 +148,6 @@ fn hierarchy_ancestor(joint: u32, round: u32) -> u32 {
     if !ANCESTORS_IN_BYTES {
         return words[batch.skeleton.ancestors + round * joint_count + joint];
     }
-    let found = hierarchy_byte(words[batch.skeleton.ancestors + round / 4u * joint_count + joint], round);
+    let found = pose_ancestor_byte(words[batch.skeleton.ancestors + round / 4u * joint_count + joint], round);
     return select(found, NONE, found == NO_ANCESTOR);
-}
-
-/// The byte of a round, of the four of a word.
-fn hierarchy_byte(four: u32, round: u32) -> u32 {
-    return extractBits(four, 8u * (round % 4u), 8u);
 }

@@ -27,6 +27,23 @@ fn matrix_compose(translation: vec3<f32>, q: vec4<f32>, scale: vec3<f32>) -> Row
     );
 }
 
+/// Moves by `offset`, scales by the fourth number of `place`, rotates by a unit quaternion, then moves by the others.
+fn matrix_compose_uniform(q: vec4<f32>, place: vec4<f32>, offset: vec3<f32>) -> Rows {
+    let scale = place.w;
+    let d = (scale + scale) * q.xyz;
+    let xy = q.x * d.y;
+    let xz = q.x * d.z;
+    let yz = q.y * d.z;
+    let x = vec3(scale - q.y * d.y - q.z * d.z, xy - q.w * d.z, xz + q.w * d.y);
+    let y = vec3(xy + q.w * d.z, scale - q.x * d.x - q.z * d.z, yz - q.w * d.x);
+    let z = vec3(xz - q.w * d.y, yz + q.w * d.x, scale - q.x * d.x - q.y * d.y);
+    return Rows(
+        vec4(x, x.x * offset.x + (x.y * offset.y + (x.z * offset.z + place.x))),
+        vec4(y, y.x * offset.x + (y.y * offset.y + (y.z * offset.z + place.y))),
+        vec4(z, z.x * offset.x + (z.y * offset.y + (z.z * offset.z + place.z))),
+    );
+}
+
 /// A row of the product of two matrices, from that row of the left matrix and the right matrix.
 fn matrix_row(row: vec4<f32>, right: Rows) -> vec4<f32> {
     // The last number by itself: a compiler does not drop the addition of a zero, which changes the sign of a zero.

@@ -6,6 +6,10 @@
 //! SLERP", 2011). Keys that are near each other need half of the series; a wave skips a side that none of its lanes
 //! takes.
 
+/// The least squared length, and the inverse of the largest one, of a quaternion that needs no scaling before its
+/// normalisation.
+const QUAT_PLAIN_SQUARE: f32 = 1e-12;
+
 /// Spherical interpolation between quaternions of unit length, up to the rounding of a file, that are at most a right
 /// angle apart (a rotation of half a turn). The result has unit length.
 ///
@@ -125,6 +129,10 @@ fn quat_unit(q: vec4<f32>) -> vec4<f32> {
 /// Normalises any quaternion. A quaternion of zero length gives the fallback, and a fallback of zero length the
 /// identity.
 fn quat_normalize(q: vec4<f32>, fallback: vec4<f32>) -> vec4<f32> {
+    let square = dot(q, q);
+    if square > QUAT_PLAIN_SQUARE && square * QUAT_PLAIN_SQUARE < 1.0 {
+        return quat_unit(q);
+    }
     var found = q;
     if !quat_has_length(found) {
         found = fallback;
@@ -146,8 +154,9 @@ fn quat_has_length(q: vec4<f32>) -> bool {
 
 /// The product of two quaternions, which rotates first by the right one, then by the left one.
 fn quat_multiply(left: vec4<f32>, right: vec4<f32>) -> vec4<f32> {
-    let vector = left.w * right.xyz + right.w * left.xyz + cross(left.xyz, right.xyz);
-    return vec4(vector, left.w * right.w - dot(left.xyz, right.xyz));
+    // Term by term, so that each but the first is a product and a sum at once.
+    let crossed = cross(left.xyz, right.xyz);
+    return vec4(left.w * right.xyz + (right.w * left.xyz + crossed), left.w * right.w - dot(left.xyz, right.xyz));
 }
 
 /// The inverse of a rotation of unit length.
@@ -157,8 +166,8 @@ fn quat_conjugate(q: vec4<f32>) -> vec4<f32> {
 
 /// A vector rotated by a quaternion of unit length; the fourth number is 0.
 fn quat_rotate(q: vec4<f32>, vector: vec4<f32>) -> vec4<f32> {
-    let twice = 2.0 * cross(q.xyz, vector.xyz);
-    return vec4(vector.xyz + q.w * twice + cross(q.xyz, twice), 0.0);
+    let turned = q.w * vector.xyz + cross(q.xyz, vector.xyz);
+    return vec4(vector.xyz + 2.0 * cross(q.xyz, turned), 0.0);
 }
 
 /// The rotation by angles in degrees about x, then z, then y, all axes of the parent: Cocos Creator's order.

@@ -7,7 +7,7 @@ use crate::demo;
 use crate::gpu::GpuLibrary;
 use crate::gpu::shader::Composed;
 use crate::gpu::test_support::wgsl_errors;
-use crate::kernels::plan::{GoalRotations, Plan, PoseKernel, SpanCapacity, WORKGROUPS};
+use crate::kernels::plan::{GoalRotations, Plan, PoseKernel, SkinsOnly, SpanCapacity, WORKGROUPS};
 use crate::kernels::{Access, Pass, SIDE_WORKGROUP_SIZE};
 use crate::model::{Mixing, Outputs, SkinFormat};
 use crate::pack::record::{self, Constant, Field, Record, Shared, Value};
@@ -59,7 +59,10 @@ fn pose_kernels() -> impl Iterator<Item = PoseKernel> {
                 kernels.push(kernel);
                 if workgroup.has_lane_per_joint() {
                     kernels.push(PoseKernel { joints_in_lanes: true, ..kernel });
-                    kernels.push(PoseKernel { joints_in_lanes: true, skins_only: Some(7), ..kernel });
+                    for uniform_scales in [false, true] {
+                        let skins_only = Some(SkinsOnly { rounds: 7, uniform_scales });
+                        kernels.push(PoseKernel { joints_in_lanes: true, skins_only, ..kernel });
+                    }
                 }
                 if span_capacity == SpanCapacity::Few {
                     kernels.push(PoseKernel { displaces: true, ..kernel });
@@ -252,7 +255,8 @@ fn a_joint_costs_the_bytes_that_the_results_derive_from() {
     assert_eq!(4 * layout.strides().iter().sum::<usize>(), 64 * 48);
     assert_eq!((crowd.layers.len(), size_of::<record::LayerRecord>()), (10, 120));
     // From caches: keys, rest poses and inverse bind matrices, which all instances share.
-    let (keys, at_rest, inverse_binds) = (64 * 3 * 60, 64 * 3, 64 * 3);
+    // The latter as matrices, and as rotations with scales and offsets.
+    let (keys, at_rest, inverse_binds) = (64 * 3 * 60, 64 * 3, 64 * (3 + 2));
     assert_eq!(packed.arrays.values.len(), keys + at_rest + inverse_binds);
     assert_eq!((skeleton.timeline_count, skeleton.round_count), (1, 4));
     // Workgroup memory, which limits the number of workgroups that run at a time.
@@ -262,5 +266,5 @@ fn a_joint_costs_the_bytes_that_the_results_derive_from() {
         assert_eq!(plan.instances_per_group, 1);
         assert_kernel(&module, Pass::Pose, 64)
     };
-    assert_eq!([bytes(Mixing::None, 1), bytes(Mixing::Blend, 2)], [3088, 3392]);
+    assert_eq!([bytes(Mixing::None, 1), bytes(Mixing::Blend, 2)], [3072, 3392]);
 }

@@ -2,8 +2,8 @@
 //!
 //! A kernel is made in three steps. The files of the kernel, which `shader_files` finds in the folder `shaders/`, are
 //! joined behind the constants of this module and the records of `pack::record` as WGSL. `shader_pruning` removes the
-//! branches that the constants rule out, and the functions that nothing calls then. naga parses the result, and an
-//! error is mapped back to its file and line. The module bears the name of the file with its entry point.
+//! branches that the constants rule out, and what nothing uses then. naga parses the result, and an error is mapped
+//! back to its file and line. The module bears the name of the file with its entry point.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -61,6 +61,7 @@ impl Composed {
     ) -> Self {
         let chosen = [
             kernel.workgroup.joint_capacity.map_or("joints_in_storage", |_| "joints_in_workgroup"),
+            if kernel.has_uniform_scales() { "hierarchy_uniform" } else { "hierarchy" },
             if kernel.displaces { "displace" } else { "displace_nothing" },
             match kernel.goals {
                 GoalRotations::None => "goals_nothing",
@@ -210,7 +211,7 @@ pub(super) fn pose_constants(kernel: &PoseKernel) -> String {
         ("SPAN_CAPACITY", workgroup.spans(mixing, span_capacity)),
         ("PLAYED_CAPACITY", workgroup.played_capacity()),
         ("JOINT_CAPACITY", workgroup.joint_capacity.unwrap_or(0)),
-        ("ROUNDS", skins_only.unwrap_or(0)),
+        ("ROUNDS", skins_only.map_or(0, |known| known.rounds)),
     ] {
         // A write to a string does not fail.
         let _ = writeln!(code, "const {name}: u32 = {value}u;");
@@ -290,13 +291,13 @@ impl KernelText {
     pub fn of_library(packed: &PackedLibrary, skin_format: SkinFormat) -> Vec<Self> {
         let most = Crowd::MAX_LAYERS as u32;
         let mut kernels = Vec::new();
-        for PackedSkeleton { record, .. } in &packed.skeletons {
+        for PackedSkeleton { record, uniform_scales, .. } in &packed.skeletons {
             for (mixing, most) in [(Mixing::None, 1), (Mixing::Blend, most), (Mixing::Any, most)] {
                 for layers in 1..=most {
                     // Without skin matrices among the outputs, the format has no effect.
                     let plan = Plan::new(mixing, record, layers);
                     let with_skins = plan.with_skin_format(skin_format);
-                    let with_skins = [with_skins, with_skins.with_skins_only(record)];
+                    let with_skins = [with_skins, with_skins.with_skins_only(record, *uniform_scales)];
                     let with_skins = with_skins.into_iter().filter(|_| record.skin_joint_count > 0);
                     kernels.extend([plan].into_iter().chain(with_skins).map(|plan| (Pass::Pose, plan.kernel)));
                 }
@@ -341,8 +342,9 @@ impl KernelText {
         layers: u32,
         skin_format: SkinFormat,
     ) -> Self {
-        let record = &packed.skeletons[skeleton.index()].record;
-        let plan = Plan::new(mixing, record, layers).with_skin_format(skin_format).with_skins_only(record);
+        let PackedSkeleton { record, uniform_scales, .. } = &packed.skeletons[skeleton.index()];
+        let plan = Plan::new(mixing, record, layers).with_skin_format(skin_format);
+        let plan = plan.with_skins_only(record, *uniform_scales);
         Self::of_plan(packed, plan).with_buffers(packed, skeleton, &plan, layers)
     }
 

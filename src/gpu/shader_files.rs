@@ -108,7 +108,7 @@ macro_rules! file {
 pub(super) const BANDWIDTH: ShaderFile = file!("bandwidth.wgsl");
 
 /// The files of all kernels.
-pub(super) static FILES: [ShaderFile; 34] = [
+pub(super) static FILES: [ShaderFile; 35] = [
     BANDWIDTH,
     file!("drive.wgsl"),
     file!("events.wgsl"),
@@ -133,6 +133,7 @@ pub(super) static FILES: [ShaderFile; 34] = [
     file!("shared/blend.wgsl"),
     file!("shared/ease.wgsl"),
     file!("shared/hierarchy.wgsl"),
+    file!("shared/hierarchy_uniform.wgsl"),
     file!("shared/inverse_kinematics.wgsl"),
     file!("shared/joints_in_storage.wgsl"),
     file!("shared/joints_in_workgroup.wgsl"),

@@ -1,4 +1,5 @@
-//! WGSL without the branches that its constants rule out, and without the functions that nothing calls.
+//! WGSL without the branches that its constants rule out, and without the functions and the workgroup memory that
+//! nothing uses then.
 //!
 //! A driver removes dead branches and unused functions, too, but only after it has copied each function to all places
 //! that call it. So the text of a kernel is short before a driver sees it: Mesa's software driver translates a plain
@@ -23,11 +24,11 @@ pub(super) struct Line<'a> {
     pub is_own: bool,
 }
 
-/// The text without dead branches and unused functions. Lines that are left out are empty, so that all others keep
-/// their numbers.
+/// The text without dead branches, unused functions and unused workgroup memory. Lines that are left out are empty, so
+/// that all others keep their numbers.
 pub(super) fn prune(mut lines: Vec<Line>) -> String {
     remove_dead_branches(&mut lines);
-    remove_unused_functions(&mut lines);
+    remove_unused(&mut lines);
     lines.iter().flat_map(|line| [&*line.text, "\n"]).collect()
 }
 
@@ -75,16 +76,19 @@ fn choose(lines: &mut [Line], at: usize, is_else: bool, taken: bool) {
     }
 }
 
-/// Removes the functions that no entry point calls, and no other text.
-fn remove_unused_functions(lines: &mut [Line]) {
+/// Removes the functions and the variables of a workgroup that no entry point uses, and no other text.
+fn remove_unused(lines: &mut [Line]) {
     let mut open = Vec::new();
     let mut unused = HashMap::new();
     let mut at = 0;
     while at < lines.len() {
         let Line { text, is_own } = &lines[at];
-        let function = text.strip_prefix("fn ").filter(|_| *is_own);
-        let length = match function {
-            Some(_) if !text.ends_with('}') => 1 + lines[at..].iter().take_while(|line| line.text != "}").count(),
+        let declared = ["fn ", "var<workgroup> "].iter().find_map(|keyword| text.strip_prefix(keyword));
+        let declared = declared.filter(|_| *is_own);
+        let length = match declared {
+            Some(_) if !text.ends_with(['}', ';']) => {
+                1 + lines[at..].iter().take_while(|line| line.text != "}").count()
+            }
             _ => 1,
         };
         let range = at..lines.len().min(at + length);
@@ -92,8 +96,8 @@ fn remove_unused_functions(lines: &mut [Line]) {
         // An entry point comes after its attributes. A binding also begins with attributes, but ends with a semicolon.
         let is_attribute = |line: &Line| line.text.starts_with('@') && !line.text.ends_with(';');
         let before = lines[..range.start].iter().rfind(|line| is_code(&line.text));
-        match function.filter(|_| !before.is_some_and(is_attribute)) {
-            Some(function) => drop(unused.insert(words(function).next().unwrap_or_default(), range)),
+        match declared.filter(|_| !before.is_some_and(is_attribute)) {
+            Some(declared) => drop(unused.insert(words(declared).next().unwrap_or_default(), range)),
             None => open.push(range),
         }
     }
@@ -379,14 +383,17 @@ mod tests {
     }
 
     #[test]
-    fn functions_that_nothing_calls_are_removed() {
+    fn functions_and_workgroup_memory_that_nothing_uses_are_removed() {
         let text = "const A = 1u;
 fn unused() {
     loose();
 }
 fn loose() -> u32 {
-    return 1u; // called();
+    return kept[0]; // called();
 }
+var<workgroup> loose_memory: array<u32, A>;
+var<workgroup> memory: array<u32, A>;
+var<private> kept: array<u32, A>;
 struct S { a: u32 }
 fn called() {
     deep();
@@ -402,6 +409,7 @@ fn pose() {
 }
 fn deep() {
     called();
+    memory[0] = 1u;
 }
 fn of_other() {}
 fn last() {}
@@ -410,7 +418,7 @@ fn last() {}
         let lines = text.lines().map(|text| Line { text: text.into(), is_own: true });
         let found = prune(lines.chain([Line { text: other.into(), is_own: false }]).collect());
         let expected = text.lines().enumerate().map(|(index, line)| match index {
-            1..=6 | 13 | 24 => "",
+            1..=7 | 16 | 28 => "",
             _ => line,
         });
         assert_eq!(found.lines().collect::<Vec<_>>(), expected.chain([other]).collect::<Vec<_>>());

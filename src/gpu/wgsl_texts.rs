@@ -12,7 +12,7 @@ use wgpu::naga;
 
 use crate::gpu::shader::{Composed, pose_constants};
 use crate::gpu::shader_files::BANDWIDTH;
-use crate::kernels::plan::{GoalRotations, Plan, PoseKernel, SpanCapacity, WORKGROUPS};
+use crate::kernels::plan::{GoalRotations, Plan, PoseKernel, SkinsOnly, SpanCapacity, WORKGROUPS};
 use crate::kernels::{Pass, kernel_name};
 use crate::model::{Interpolator, Mixing, SkinFormat};
 use crate::pack::Features;
@@ -198,8 +198,11 @@ fn kernel_texts() -> Vec<WgslText> {
         // the features: none and all will do.
         let skins_only =
             pose_kernels(false, GoalRotations::None, true).into_iter().filter(|kernel| kernel.joints_in_lanes);
-        for kernel in skins_only.map(|kernel| PoseKernel { skins_only: Some(7), ..kernel }) {
-            texts.extend([Features::default(), Features::ALL].map(|features| pose(kernel, features)));
+        for kernel in skins_only {
+            for skins_only in [false, true].map(|uniform_scales| Some(SkinsOnly { rounds: 7, uniform_scales })) {
+                let kernel = PoseKernel { skins_only, ..kernel };
+                texts.extend([Features::default(), Features::ALL].map(|features| pose(kernel, features)));
+            }
         }
         let others = [
             pose_kernels(true, GoalRotations::None, true),
@@ -259,8 +262,9 @@ fn each_kernel_comes_with_every_set_of_features() {
     // 6 workgroups; with either mixing four, but three in the largest workgroup that holds joints; and search results
     // in layers, without mixing and with the mixing that only blends.
     let expected = (3 * 6 + 2 * (4 * 6 - 1) + 2 * 6) * 3 * (64 + 3 * 2) * 2;
-    // The same in the four workgroups with a lane per joint, which keep no matrices, or write nothing but skins.
-    let expected = expected + 2 * (3 * 4 + 2 * (4 * 4 - 1) + 2 * 4) * 3 * 2 * 2;
+    // The same in the four workgroups with a lane per joint, which keep no matrices, or write nothing but skins, of any
+    // scales or of uniform ones.
+    let expected = expected + 3 * (3 * 4 + 2 * (4 * 4 - 1) + 2 * 4) * 3 * 2 * 2;
     assert_eq!((pose.len(), others.len()), (expected, 2 * 64 + 6));
     assert_eq!(other_texts().len(), 3);
 }
@@ -279,8 +283,9 @@ fn kernels_of_one_name_have_one_text() {
         (true, GoalRotations::General, false),
     ] {
         for kernel in pose_kernels(displaces, goals, lanes) {
-            let rounds = (0..=8).filter(|_| kernel.joints_in_lanes).map(Some);
-            for skins_only in [None].into_iter().chain(rounds) {
+            let known = |rounds| [false, true].map(|uniform_scales| Some(SkinsOnly { rounds, uniform_scales }));
+            let known = (0..=8).flat_map(known).filter(|_| kernel.joints_in_lanes);
+            for skins_only in [None].into_iter().chain(known) {
                 let kernel = PoseKernel { skins_only, ..kernel };
                 let other = *found.entry(kernel.name()).or_insert(kernel);
                 assert_eq!(other, kernel, "{}", kernel.name());

@@ -88,7 +88,8 @@ impl<'a> BatchPlan<'a> {
         let plan = Plan::new(packed.mixing, &skeleton.record, packed.layer_count as u32);
         let plan = plan.with_skin_format(skin_format).with_displacements(transitions > 0).with_goals(goals);
         let skins_only = layout.bits() == OUTPUT_SKIN && layout.values == 0 && !options.visible;
-        let plan = if skins_only { plan.with_skins_only(&skeleton.record) } else { plan };
+        let with_skins_only = || plan.with_skins_only(&skeleton.record, skeleton.uniform_scales);
+        let plan = if skins_only { with_skins_only() } else { plan };
         Self {
             packed,
             skeleton,

@@ -7,7 +7,8 @@
 //! An instance of 17 joints or more has a workgroup of its own. Its kernel is compiled with `ONE_INSTANCE`: the index
 //! of the instance is the index of the workgroup, the same in all lanes. Up to 256 joints, each joint has a lane,
 //! without loops. Smaller instances share a workgroup, because most lanes of a workgroup would idle. If nothing but skin
-//! matrices of all instances is wanted, the kernel also knows the rounds of the hierarchy.
+//! matrices of all instances is wanted, the kernel also knows the rounds of the hierarchy, and joints with one scale
+//! along all axes need no matrices in it.
 //! `docs/decisions/gpu-pose-kernel.md` and `skins-alone.md` beside it have the trials.
 
 #[cfg(feature = "gpu")]
@@ -176,9 +177,18 @@ pub(crate) struct PoseKernel {
     pub displaces: bool,
     /// How goals rotate joints.
     pub goals: GoalRotations,
-    /// The rounds of the hierarchy, if the kernel poses all instances and writes nothing but skin matrices: it has no
-    /// loop and no code for other outputs then.
-    pub skins_only: Option<u32>,
+    /// Set if the kernel poses all instances and writes nothing but skin matrices: it has no loop and no code for other
+    /// outputs then.
+    pub skins_only: Option<SkinsOnly>,
+}
+
+/// What a kernel knows that poses all instances and writes nothing but skin matrices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct SkinsOnly {
+    /// The rounds of the hierarchy.
+    pub rounds: u32,
+    /// True if joints have one scale along all axes, so that the hierarchy needs no matrices.
+    pub uniform_scales: bool,
 }
 
 /// The plan of a batch: its kernel, and the share of each instance.
@@ -201,6 +211,12 @@ pub(crate) struct Plan {
 const MAX_LINKS_IN_SOFTWARE: usize = 24_000;
 
 impl PoseKernel {
+    /// True if the hierarchy takes one scale per joint, and no matrices.
+    #[cfg(feature = "gpu")]
+    pub fn has_uniform_scales(&self) -> bool {
+        self.skins_only.is_some_and(|known| known.uniform_scales)
+    }
+
     /// The name among the kernels of a library, made of what the kernel is compiled for.
     pub fn name(&self) -> String {
         let mut name = match self.mixing {
@@ -237,8 +253,9 @@ impl PoseKernel {
             GoalRotations::Rigid => "_goals",
             GoalRotations::General => "_goals_general",
         };
-        if let Some(rounds) = self.skins_only {
+        if let Some(SkinsOnly { rounds, uniform_scales }) = self.skins_only {
             name += &format!("_skins_{rounds}_rounds");
+            name += if uniform_scales { "_uniform" } else { "" };
         }
         name
     }
@@ -290,10 +307,13 @@ impl Plan {
         Self { kernel: PoseKernel { goals, joints_in_lanes, ..self.kernel }, ..self }
     }
 
-    /// The same plan for instances that are all posed, of which only skin matrices are wanted. It comes last: the
-    /// kernel stays as it is unless lanes keep the matrices of their joints.
-    pub fn with_skins_only(self, skeleton: &SkeletonRecord) -> Self {
-        let skins_only = self.kernel.joints_in_lanes.then_some(skeleton.round_count);
+    /// The same plan for instances that are all posed, of which only skin matrices are wanted; `uniform_scales` is that
+    /// of the skeleton. It comes last: the kernel stays as it is unless lanes keep the matrices of their joints.
+    pub fn with_skins_only(self, skeleton: &SkeletonRecord, uniform_scales: bool) -> Self {
+        // A displacement may come from any pose, with any scales.
+        let uniform_scales = uniform_scales && !self.kernel.displaces;
+        let skins_only = SkinsOnly { rounds: skeleton.round_count, uniform_scales };
+        let skins_only = self.kernel.joints_in_lanes.then_some(skins_only);
         Self { kernel: PoseKernel { skins_only, ..self.kernel }, ..self }
     }
 }
@@ -357,12 +377,17 @@ mod tests {
 
     #[test]
     fn kernels_of_skins_alone_know_the_rounds_if_lanes_keep_matrices() {
-        let rounds = |joint_count, goals| {
+        let found = |joint_count, goals, displaces, uniform_scales| {
             let skeleton = SkeletonRecord { joint_count, round_count: 5, ..Default::default() };
-            Plan::new(Mixing::None, &skeleton, 1).with_goals(goals).with_skins_only(&skeleton).kernel.skins_only
+            let plan = Plan::new(Mixing::None, &skeleton, 1).with_goals(goals).with_displacements(displaces);
+            plan.with_skins_only(&skeleton, uniform_scales).kernel.skins_only
         };
-        let found = [16, 17, 256, 257].map(|joints| rounds(joints, GoalRotations::None));
-        assert_eq!(found, [None, Some(5), Some(5), None]);
-        assert_eq!(rounds(64, GoalRotations::Rigid), None);
+        let known = |uniform_scales| Some(SkinsOnly { rounds: 5, uniform_scales });
+        for uniform in [false, true] {
+            let found = [16, 17, 256, 257].map(|joints| found(joints, GoalRotations::None, false, uniform));
+            assert_eq!(found, [None, known(uniform), known(uniform), None]);
+        }
+        assert_eq!(found(64, GoalRotations::Rigid, false, true), None);
+        assert_eq!(found(64, GoalRotations::None, true, true), known(false), "a displacement may have any scales");
     }
 }

@@ -114,6 +114,54 @@ pub(crate) fn of_clip(library: &Library, clip: &Clip) -> Option<Uneven> {
     None
 }
 
+/// The largest difference of a scale from that along x, as a share of the largest scale of the track, with which the
+/// latter may stand for all: half of what the contract allows a scale. Files that were computed in `f32` need a few
+/// roundings.
+const NEAR_X: f64 = 1e-6;
+
+/// True if the joints that carry a skin have one scale along all axes in the rest pose, of either sign and up to
+/// rounding, and no matrices. Whatever clips with such scales are mixed, the x of a scale then stands for all axes.
+pub(crate) fn is_uniform_at_rest(library: &Library, id: SkeletonId) -> bool {
+    let carries = carriers(library, id);
+    let mut joints = library.skeleton(id).joints().iter().zip(carries).filter(|(_, carries)| *carries);
+    joints.all(|(joint, _)| {
+        let scale = joint.rest.scale;
+        joint.matrix.is_none() && is_near_x(&scale.to_array(), NEAR_X * scale.abs().max_element())
+    })
+}
+
+/// True if a clip keeps one scale along all axes, of either sign and up to rounding, at the joints that carry a skin.
+pub(crate) fn is_uniform_in_clip(library: &Library, clip: &Clip) -> bool {
+    let carries = carriers(library, clip.skeleton);
+    clip.tracks.iter().all(|track| match track.target {
+        Target::Scale(joint) if carries[joint] => track.component.is_none() && is_uniform_curve(&track.curve),
+        _ => true,
+    })
+}
+
+/// True if three numbers are at most `least` away from the first.
+fn is_near_x(numbers: &[f64], least: f64) -> bool {
+    numbers.iter().all(|number| (number - numbers[0]).abs() <= least)
+}
+
+/// True if a curve of scales keeps one scale along all axes. Between such keys, any easing and what follows from it
+/// beyond them do.
+fn is_uniform_curve(curve: &Curve) -> bool {
+    let (times, spline) = (curve.timeline().times(), curve.interpolation() == Interpolation::CubicSpline);
+    let keys = || 0..times.len();
+    let largest = keys().flat_map(|key| curve.value(key)).fold(0.0, |most: f64, scale| most.max(scale.abs()));
+    // A tangent has at most its share of the interval before or after.
+    let longest = times.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::MIN_POSITIVE, f64::max);
+    let tangents_are_near = |key: usize| {
+        let tangents = [curve.in_tangent(key), curve.out_tangent(key)];
+        tangents.into_iter().all(|tangent| is_near_x(tangent, NEAR_X * largest / longest))
+    };
+    let is_known = spline || matches!(curve.interpolation(), Interpolation::Step | Interpolation::Linear);
+    is_known
+        && keys().all(|key| is_near_x(curve.value(key), NEAR_X * largest))
+        && (!spline || keys().all(tangents_are_near))
+}
+
 /// True if the marked joints of a skeleton keep a uniform scale above 0 in the rest pose and in all clips, up to the
 /// rounding of an `f32`: whatever clips are mixed, a turn in model space then moves all below a joint as a rigid body.
 pub(crate) fn is_fixed(library: &Library, id: SkeletonId, marked: &[bool]) -> bool {
@@ -248,5 +296,57 @@ fn components_error(skeleton: &Skeleton, clip: &Clip, joint: usize) -> Option<St
             mirrors.then(|| "mirrors".into())
         }
         _ => Some("is driven by curves that are not equal".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::model::{Skin, Timeline};
+
+    /// True if joints that carry a skin have one scale along all axes: of a chain of two joints with a skin, and of
+    /// another root without, after a change, with a track of the scale of a joint.
+    fn found(change: &dyn Fn(&mut Vec<Joint>), joint: usize, component: Option<usize>, curve: Curve) -> bool {
+        let mut joints = vec![Joint::default(), Joint { parent: Some(0), ..Joint::default() }, Joint::default()];
+        change(&mut joints);
+        let mut library = Library::new();
+        let skeleton = library.add_skeleton(Skeleton::new(None, joints, Vec::new()).unwrap());
+        let (joints, inverse_bind) = (vec![1], vec![DAffine3::IDENTITY]);
+        library.add_skin(Skin { name: None, skeleton, joints, inverse_bind }).unwrap();
+        let track = Track { target: Target::Scale(joint), component, curve };
+        let clip = library.add_clip(Clip::new(None, skeleton, vec![track])).unwrap();
+        is_uniform_at_rest(&library, skeleton) && is_uniform_in_clip(&library, library.clip(clip))
+    }
+
+    fn curve(interpolation: Interpolation, width: usize, values: &[f64]) -> Curve {
+        let timeline = Arc::new(Timeline::new(vec![0.0, 2.0]).unwrap());
+        Curve::new(timeline, interpolation, width, values.to_vec()).unwrap()
+    }
+
+    fn linear(last: [f64; 3]) -> Curve {
+        curve(Interpolation::Linear, 3, [[1.0; 3], last].as_flattened())
+    }
+
+    #[test]
+    fn joints_with_skins_have_one_scale_along_all_axes() {
+        let rest =
+            |joint: usize, scale: [f64; 3]| move |joints: &mut Vec<Joint>| joints[joint].rest.scale = scale.into();
+        let with_rest = |joint, scale| found(&rest(joint, scale), 0, None, linear([2.0; 3]));
+        assert!(with_rest(0, [-3.0; 3]) && with_rest(0, [0.0; 3]) && with_rest(1, [1.0, 1.0 + 9e-7, 1.0]));
+        assert!(!with_rest(0, [1.0, 1.0, 1.0 + 2e-6]) && !with_rest(1, [1.0, -1.0, 1.0]));
+        assert!(with_rest(2, [1.0, 2.0, 3.0]), "nothing with a skin follows it");
+        let matrix = |joints: &mut Vec<Joint>| joints[1].matrix = Some(DAffine3::IDENTITY);
+        assert!(!found(&matrix, 0, None, linear([2.0; 3])));
+        let with_curve = |joint, curve| found(&|_| {}, joint, None, curve);
+        assert!(with_curve(1, linear([-2.0; 3])) && with_curve(1, linear([2.0, 2.0 + 1e-6, 2.0])));
+        assert!(!with_curve(1, linear([2.0, 2.0, 2.1])) && with_curve(2, linear([2.0, 2.0, 2.1])));
+        let spline = |tangent: [f64; 3]| {
+            let keys = [[9.0; 3], [1.0; 3], [-3.0; 3], tangent, [2.0; 3], [0.0; 3]];
+            with_curve(0, curve(Interpolation::CubicSpline, 3, keys.as_flattened()))
+        };
+        assert!(spline([5.0; 3]) && !spline([5.0, 5.0, 5.001]));
+        assert!(!found(&|_| {}, 0, Some(1), curve(Interpolation::Linear, 1, &[1.0, 2.0])), "one axis alone");
     }
 }

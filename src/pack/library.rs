@@ -102,6 +102,9 @@ pub(crate) struct PackedSkeleton {
     pub parents: Vec<Option<usize>>,
     /// The scale in the rest pose that dual quaternions cannot hold, if there is one.
     pub uneven: Option<Uneven>,
+    /// True if kernels may take the x of a scale of the joints with skins for all axes, at rest and in all clips, and
+    /// the parts of inverse bind matrices are packed.
+    pub uniform_scales: bool,
     /// The joints that lead to its chains.
     pub reach: ReachJoints,
 }
@@ -146,14 +149,17 @@ impl PackedLibrary {
             let skins = skins.iter().map(|skin| skin.joints.len()).collect();
             let parents = skeleton.joints().iter().map(|joint| joint.parent).collect();
             let (name, uneven) = (skeleton.name().map(str::to_owned), uniform_scale::of_skeleton(library, id));
+            let uniform_scales = record.uniform_binds != NONE && uniform_scale::is_uniform_at_rest(library, id);
             let reach = ReachJoints::default();
-            skeletons.push(PackedSkeleton { name, record, skins, parents, uneven, reach });
+            skeletons.push(PackedSkeleton { name, record, skins, parents, uneven, uniform_scales, reach });
         }
         // What crowds and kernels refer to comes before the keys, so that libraries that differ in keys alone have it
         // at the same places.
         let first_record = arrays.push_records(&vec![ClipRecord::default(); library.clips().len()]);
         let mut clips = Vec::new();
         for (index, clip) in library.clips().iter().enumerate() {
+            let uniform_scales = &mut skeletons[clip.skeleton.index()].uniform_scales;
+            *uniform_scales = *uniform_scales && uniform_scale::is_uniform_in_clip(library, clip);
             clips.push(PackedClip {
                 name: clip.name.clone(),
                 offset: first_record + (index * ClipRecord::WORDS) as u32,

@@ -101,6 +101,7 @@ impl PackedLibrary {
         let fits = |(own, other): (&PackedSkeleton, &PackedSkeleton)| {
             own.record.timeline_count >= other.record.timeline_count
                 && (other.reach.rotates_rigidly || !own.reach.rotates_rigidly)
+                && (other.uniform_scales || !own.uniform_scales)
         };
         let skeletons_fit = self.skeletons.iter().zip(&other.skeletons).all(fits);
         if skeletons_fit && self.features.or(other.features) == self.features {
@@ -117,6 +118,7 @@ impl PackedLibrary {
         for (own, other) in self.skeletons.iter_mut().zip(&other.skeletons) {
             own.record.timeline_count = own.record.timeline_count.max(other.record.timeline_count);
             own.reach.rotates_rigidly &= other.reach.rotates_rigidly;
+            own.uniform_scales &= other.uniform_scales;
         }
         for (own, other) in self.clips.iter_mut().zip(&other.clips) {
             own.uneven = own.uneven.take().or_else(|| other.uneven.clone());
@@ -330,7 +332,9 @@ mod tests {
         moving.skeletons[0].reach.rotates_rigidly = false;
         let mut timed = constant();
         timed.skeletons[0].record.timeline_count = 2;
-        for (first, other) in [(plain(), spline), (constant(), moving), (constant(), timed)] {
+        // Uniform enough for dual quaternions, but not for kernels that take one scale for all axes.
+        let nearly = packed(&library(Interpolation::Linear, 500, [2.0, 2.00005, 2.0]));
+        for (first, other) in [(plain(), spline), (constant(), moving), (constant(), timed), (plain(), nearly)] {
             let mut first = PackedLibrary { capacity: plain().capacity, ..first };
             let error = replace(&first, &other).unwrap_err();
             assert!(error.contains("kinds that the one in its place had no room for"), "{error}");
@@ -339,6 +343,7 @@ mod tests {
             assert_eq!((taken.features, taken.capacity), (first.features, first.capacity));
             assert_eq!(taken.skeletons[0].record, first.skeletons[0].record);
             assert_eq!(taken.skeletons[0].reach, first.skeletons[0].reach);
+            assert_eq!(taken.skeletons[0].uniform_scales, first.skeletons[0].uniform_scales);
         }
         let mut first = constant();
         first.reserve_for(&plain()).unwrap();

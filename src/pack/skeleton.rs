@@ -1,6 +1,6 @@
 //! Packing of skeletons with their skins.
 
-use glam::{DAffine3, DQuat, Vec4};
+use glam::{DAffine3, DMat3, DQuat, Vec4};
 
 use crate::model::rotation::unit;
 use crate::model::{Skeleton, Skin};
@@ -36,8 +36,38 @@ pub fn pack_skeleton(arrays: &mut Arrays, skeleton: &Skeleton, skins: &[&Skin]) 
         value_kinds: pack_value_kinds(arrays, skeleton),
         levels: pack_levels(arrays, skeleton),
         skin_matrices: pack_skin_matrices(arrays, skeleton, skins),
-        reserved: 0,
+        uniform_binds: pack_uniform_binds(arrays, skins),
     }
+}
+
+/// Packs the parts of inverse bind matrices, and returns their offset in the values; `NONE` if one has no such parts,
+/// or there are none.
+fn pack_uniform_binds(arrays: &mut Arrays, skins: &[&Skin]) -> u32 {
+    let parts: Option<Vec<_>> = skins.iter().flat_map(|skin| &skin.inverse_bind).map(uniform_parts).collect();
+    let Some(parts) = parts.filter(|parts| !parts.is_empty()) else { return NONE };
+    let offset = arrays.values.len() as u32;
+    arrays.values.extend(parts.into_iter().flatten());
+    offset
+}
+
+/// The largest difference of a bind matrix from a rotation with a scale that counts as rounding, relative to the scale:
+/// a vertex is off by this share of its distance from the joint. The contract allows the same share of the size of the
+/// rig.
+const BIND_ROUNDING: f64 = 2e-6;
+
+/// A matrix as a rotation, and an offset before it with the scale, of either sign, in the fourth number; `None` if it
+/// is not made of these.
+fn uniform_parts(matrix: &DAffine3) -> Option<[Vec4; 2]> {
+    let linear = matrix.matrix3;
+    let scale = linear.determinant().cbrt();
+    let rotation = DQuat::from_mat3(&(linear * scale.recip())).normalize();
+    let rest = linear - DMat3::from_quat(rotation) * scale;
+    let off = [rest.x_axis, rest.y_axis, rest.z_axis].map(|axis| axis.length_squared()).iter().sum::<f64>().sqrt();
+    let offset = linear.inverse() * matrix.translation;
+    let parts = [Vec4::from(rotation.as_quat()), offset.as_vec3().extend(scale as f32)];
+    // A comparison with what is not a number fails.
+    let is_near = off <= BIND_ROUNDING * scale.abs() && (scale as f32).is_normal();
+    (is_near && parts.iter().all(|part| part.is_finite())).then_some(parts)
 }
 
 /// Packs the index of the skin matrix of each joint, and returns the offset in the words; `NONE` if a joint has
@@ -83,7 +113,7 @@ pub fn sizes(skeleton: &Skeleton, skins: &[&Skin]) -> Sizes {
     let rounds = rounds(skeleton.depths().into_iter().max().unwrap_or(0)) as usize;
     let rounds = if has_bytes(joints) { rounds.div_ceil(ROUNDS_PER_WORD) } else { rounds };
     let numbers = skeleton.weight_count() + skeleton.property_width();
-    Sizes { words: (rounds + 3) * joints + skin_joints + numbers, values: 6 * joints + 3 * skin_joints }
+    Sizes { words: (rounds + 3) * joints + skin_joints + numbers, values: 6 * joints + 5 * skin_joints }
 }
 
 /// The number of rounds of ancestor doubling until a joint of this depth has reached its root.
@@ -178,6 +208,31 @@ mod tests {
         let (offset, rounds) = pack_ancestors(&mut arrays, &skeleton);
         assert_eq!(offset, 0);
         (arrays.words.to_vec(), rounds)
+    }
+
+    #[test]
+    fn an_inverse_bind_matrix_becomes_a_rotation_after_an_offset() {
+        let matrix = |columns: [[f64; 3]; 3], translation: [f64; 3]| DAffine3 {
+            matrix3: DMat3::from_cols_array_2d(&columns),
+            translation: translation.into(),
+        };
+        let diagonal = |x: f64, y: f64, z: f64| matrix([[x, 0.0, 0.0], [0.0, y, 0.0], [0.0, 0.0, z]], [1.0, 2.0, 3.0]);
+        // A quarter turn about z and a scale of 2 take (1, -0.5, 1.5) to (1, 2, 3).
+        let turned = matrix([[0.0, 2.0, 0.0], [-2.0, 0.0, 0.0], [0.0, 0.0, 2.0]], [1.0, 2.0, 3.0]);
+        let [rotation, offset] = uniform_parts(&turned).unwrap();
+        let half = std::f32::consts::FRAC_1_SQRT_2;
+        assert!((rotation - Vec4::new(0.0, 0.0, half, half)).length() < 1e-7, "{rotation}");
+        assert!((offset - Vec4::new(1.0, -0.5, 1.5, 2.0)).length() < 1e-6, "{offset}");
+        // A mirror is a scale below 0; along one axis, with half a turn about it.
+        let mirrored = uniform_parts(&diagonal(-0.5, -0.5, -0.5)).unwrap();
+        assert_eq!(mirrored, [Vec4::W, Vec4::new(-2.0, -4.0, -6.0, -0.5)]);
+        let mirrored = uniform_parts(&diagonal(1.0, -1.0, 1.0)).unwrap();
+        assert_eq!(mirrored, [Vec4::Y, Vec4::new(1.0, -2.0, 3.0, -1.0)]);
+        assert!(uniform_parts(&diagonal(1.0, 1.0, 1.000_001)).is_some());
+        let sheared = matrix([[1.0, 0.0, 0.0], [1e-5, 1.0, 0.0], [0.0, 0.0, 1.0]], [0.0; 3]);
+        let others = [diagonal(1.0, 1.0, 1.00001), diagonal(0.0, 0.0, 0.0), sheared];
+        assert_eq!(others.map(|matrix| uniform_parts(&matrix)), [None; 3]);
+        assert_eq!(uniform_parts(&diagonal(1e-60, 1e-60, 1e-60)), None, "less than an f32 holds");
     }
 
     #[test]

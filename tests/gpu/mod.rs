@@ -18,6 +18,8 @@ mod lost;
 mod replaced;
 /// Rigs of all shapes and of sizes at which the kernels change, and crowds that mix them.
 mod rigs;
+/// Rigs with one scale per joint, for which skins alone have kernels of their own.
+mod uniform_scales;
 /// The bytes that frames upload.
 pub mod uploads;
 /// Visible lists: culling on the GPU, update intervals, fewer joints, and previous skin matrices.

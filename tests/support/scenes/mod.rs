@@ -71,11 +71,11 @@ impl Numbers {
         }
     }
 
-    fn vector(&mut self, low: f64, high: f64) -> DVec3 {
+    pub fn vector(&mut self, low: f64, high: f64) -> DVec3 {
         DVec3::new(self.within(low, high), self.within(low, high), self.within(low, high))
     }
 
-    fn rotation(&mut self) -> DQuat {
+    pub fn rotation(&mut self) -> DQuat {
         loop {
             let q = DQuat::from_xyzw(
                 self.within(-1.0, 1.0),

@@ -1,24 +1,34 @@
+use std::collections::HashSet;
+
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use posse::curves::{Target, Track};
-use posse::{Clip, Joint, Library, Skeleton, Skin};
+use posse::{Clip, Joint, Library, Skeleton, SkeletonId, Skin};
 
 use super::Scene;
 
 impl Scene {
-    /// The same scene with uniform scales, and nothing mirrored or sheared.
+    /// The same scene with uniform scales, and nothing mirrored or sheared. Every second skeleton has no matrices, and
+    /// one skin matrix per joint, as kernels of the GPU engine need that are compiled for one scale per joint.
     pub fn uniform(self) -> Self {
         let mut library = Library::new();
         for interpolator in self.library.interpolators() {
             library.add_interpolator(interpolator.clone()).unwrap();
         }
-        for skeleton in self.library.skeletons() {
-            let joints = skeleton.joints().iter().cloned().map(uniform_joint).collect();
+        let is_plain = |id: SkeletonId| id.index().is_multiple_of(2);
+        for (id, skeleton) in self.library.skeleton_ids().zip(self.library.skeletons()) {
+            let plain = |joint: Joint| Joint { matrix: joint.matrix.filter(|_| !is_plain(id)), ..joint };
+            let joints = skeleton.joints().iter().cloned().map(|joint| plain(uniform_joint(joint))).collect();
             let properties = skeleton.properties().to_vec();
             library.add_skeleton(Skeleton::new(None, joints, properties).unwrap());
         }
+        let mut found = HashSet::new();
         for skin in self.library.skins() {
-            let inverse_bind = skin.inverse_bind.iter().map(similar).collect();
-            library.add_skin(Skin { inverse_bind, ..skin.clone() }).unwrap();
+            let is_kept = |(joint, _): &(usize, _)| found.insert((skin.skeleton, *joint)) || !is_plain(skin.skeleton);
+            let all = skin.joints.iter().copied().zip(skin.inverse_bind.iter().map(similar));
+            let (joints, inverse_bind): (Vec<_>, Vec<_>) = all.filter(is_kept).unzip();
+            if !joints.is_empty() {
+                library.add_skin(Skin { joints, inverse_bind, ..skin.clone() }).unwrap();
+            }
         }
         for clip in self.library.clips() {
             let tracks = clip.tracks.iter().filter_map(uniform_track).collect();
