@@ -1,9 +1,8 @@
 //! Times to load glTF files, compared with parsing the same bytes by the `gltf` crate, which reads no keys.
 //! `cargo bench --bench load`
 //!
-//! Files come from `POSSE_BENCH_FILES`, separated by commas, or from the collected files: `../shared`, or
-//! `tests/collected`. The two sides alternate, so that other jobs of the machine slow both. A ratio is the median of
-//! the ratios of the rounds.
+//! Files come from `POSSE_BENCH_FILES`, separated by commas, or are the collected files of the tests. The two sides
+//! alternate, so that other jobs of the machine slow both. A ratio is the median of the ratios of the rounds.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a bench fails by a panic")]
 
@@ -14,6 +13,9 @@ use std::time::{Duration, Instant};
 
 use posse::Library;
 use posse::import::gltf::from_slice;
+
+#[path = "../tests/support/collected.rs"]
+mod collected;
 
 const ROUNDS: usize = 61;
 /// The shortest duration of a round of one side. It is less than a time slice of another job, which would slow one side
@@ -122,9 +124,7 @@ fn files() -> Vec<PathBuf> {
     if let Ok(files) = std::env::var("POSSE_BENCH_FILES") {
         return files.split(',').map(PathBuf::from).collect();
     }
-    let collected = ["../shared", "tests/collected"].map(|folder| Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
-    let collected = collected.into_iter().find(|folder| folder.is_dir());
-    let mut folders = collected.map_or(Vec::new(), |folder| ["gltf", "rigs"].map(|name| folder.join(name)).to_vec());
+    let mut folders: Vec<PathBuf> = ["gltf", "rigs"].into_iter().filter_map(collected::collected).collect();
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -59,7 +59,7 @@ pub trait Evaluator {
     /// events are counted. The engine chooses the events that the list contains.
     ///
     /// # Errors
-    /// The same as [`evaluate_step`](Self::evaluate_step); [`Error::Limit`] if a device has no room for `capacity`
-    /// events.
+    /// The same as [`evaluate_step`](Self::evaluate_step); [`Error::Limit`] if a list of `capacity` events is too
+    /// large for a device.
     fn evaluate_events(&mut self, crowd: &Crowd, step: Step, capacity: usize) -> Result<EventList, Error>;
 }

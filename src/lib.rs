@@ -124,8 +124,8 @@
 //! * To remove an instance, clear its layers, and on the GPU drop it from the [visible list](gpu#visible-instances).
 //!   Until then, its events and root motion continue. Without layers, it stands in its rest pose.
 //! * To add an instance, reuse a free slot of the same skeleton by `set_instance` and `set_goals`, and list it with an
-//!   update interval of 1 the first time. Until it is posed, the slot holds the pose of the previous occupant; for one
-//!   more frame, it holds that pose as the previous one.
+//!   update interval of 1 the first time. Until it is posed, the slot holds the pose of the previous occupant. In the
+//!   frame in which it is first posed, its previous pose is still the pose of that occupant.
 //! * Other skeletons, or more instances, need another crowd; on the GPU it shares the
 //!   [`GpuLibrary`](gpu::GpuLibrary) and its pipelines. Make a crowd whose number of instances varies as large as it
 //!   can become.

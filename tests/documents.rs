@@ -122,12 +122,47 @@ fn is_path(code: &str) -> bool {
     code.split("::").all(is_name) && (code.contains("::") || code.starts_with(|first: char| first.is_ascii_uppercase()))
 }
 
+/// A text of TypeScript without its comments.
+fn without_comments(text: &str) -> String {
+    let (mut code, mut rest) = (String::new(), text);
+    while let Some((before, comment)) = rest.split_once("/*") {
+        code += before;
+        rest = comment.split_once("*/").map_or("", |(_, after)| after);
+    }
+    code += rest;
+    code.lines().map(|line| line.split("//").next().unwrap_or_default().to_owned() + "\n").collect()
+}
+
+/// The names that a text of TypeScript declares: types, and names before `(`, `:`, `?(` or `?:`.
+fn declared_names(code: &str) -> BTreeSet<&str> {
+    let is_letter = |c: char| c.is_alphanumeric() || c == '_';
+    let (mut names, mut before, mut rest) = (BTreeSet::new(), "", code);
+    while let Some(start) = rest.find(is_letter) {
+        let word = &rest[start..];
+        let (word, after) = word.split_at(word.find(|c: char| !is_letter(c)).unwrap_or(word.len()));
+        let is_member = after.strip_prefix('?').unwrap_or(after).starts_with([':', '(']);
+        if is_member || ["class", "interface", "type"].contains(&before) {
+            names.insert(word);
+        }
+        (before, rest) = (word, after);
+    }
+    names
+}
+
+#[test]
+fn words_of_comments_and_of_types_are_no_declared_names() {
+    let text = "/** A pose: it (once) */\nclass Crowd { // time: seconds\n  clip?: string; at?(x: Ticks): void }";
+    let code = without_comments(text);
+    assert_eq!(declared_names(&code), BTreeSet::from(["Crowd", "at", "clip", "x"]));
+}
+
 #[test]
 fn our_names_beside_names_of_other_systems_exist() {
     let surface = text(path(".ci/public-api.txt"));
     let ours: BTreeSet<&str> = surface.lines().filter_map(|line| line.split(": ").next()).collect();
     let types = ["types.d.ts", "posse.d.ts", "three.d.ts"].map(|file| text(path("bindings/web").join(file))).concat();
-    let words: BTreeSet<&str> = types.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
+    let types = without_comments(&types);
+    let words = declared_names(&types);
     let (mut header, mut checked): (Option<Vec<String>>, [usize; 2]) = (None, [0; 2]);
     for line in text(path("docs/coming-from.md")).lines() {
         let Some(cells) = cells(line) else {

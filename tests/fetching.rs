@@ -180,6 +180,21 @@ fn files_arrive_once_and_what_is_not_public_is_named() {
 }
 
 #[test]
+fn a_relative_folder_begins_at_the_checkout() {
+    if !has_tools() {
+        return;
+    }
+    let (fetch, server) = (Fetch::new(), Server::start(&ALL));
+    let files = fetch.folder.path().join("files");
+    let up = "../".repeat(Path::new(env!("CARGO_MANIFEST_DIR")).canonicalize().unwrap().components().count() - 1);
+    let relative = format!("{up}{}", files.strip_prefix("/").unwrap().display());
+    let mut command = fetch.command(server.address);
+    let output = command.current_dir("/").env("POSSE_COLLECTED", relative).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(fetch.files().len(), 3);
+}
+
+#[test]
 fn a_file_is_whole_or_not_there() {
     if !has_tools() {
         return;

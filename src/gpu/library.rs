@@ -180,7 +180,7 @@ impl GpuLibrary {
     ///   repeated.
     pub fn replace(&mut self, packed: PackedLibrary) -> Result<(), Error> {
         let packed = self.packed.replaced_by(packed)?;
-        self.packed.check_room(&packed)?;
+        self.packed.check_capacity(&packed)?;
         write(self.gpu(), &self.words, 0, packed.words())?;
         write(self.gpu(), &self.values, 0, packed.values())?;
         self.packed = packed;

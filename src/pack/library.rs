@@ -41,7 +41,8 @@ use crate::pack::{Features, clip, drive, skeleton};
 #[derive(Debug, Clone)]
 pub struct PackedLibrary {
     pub(crate) arrays: Arrays,
-    /// The capacity for the arrays of libraries that take the place of this one in an engine, at least as large as its own.
+    /// The capacity for the arrays of libraries that take the place of this one in an engine, at least the size of its
+    /// own arrays.
     pub(crate) capacity: Sizes,
     pub(crate) skeletons: Vec<PackedSkeleton>,
     pub(super) clips: Vec<PackedClip>,

@@ -86,7 +86,7 @@ impl PackedLibrary {
     /// * [`Error::Limit`] if the other one is larger than the reserved memory.
     /// * [`Error::Usage`] if kernels or crowds lack a feature.
     #[cfg(feature = "gpu")]
-    pub(crate) fn check_room(&self, other: &Self) -> Result<(), Error> {
+    pub(crate) fn check_capacity(&self, other: &Self) -> Result<(), Error> {
         let sizes = [
             ("words", other.arrays.words.len(), self.capacity.words),
             ("values", other.arrays.values.len(), self.capacity.values),
@@ -107,7 +107,7 @@ impl PackedLibrary {
         if skeletons_fit && self.features.or(other.features) == self.features {
             return Ok(());
         }
-        let reason = "the library has curves of kinds that the one in its place had no room for; call \
+        let reason = "the library has kinds of curves that the engine was not made for; call \
                       PackedLibrary::reserve_for before the engine is made";
         Err(Error::Usage(reason.into()))
     }
@@ -297,17 +297,17 @@ mod tests {
     #[cfg(feature = "gpu")]
     fn replace(first: &PackedLibrary, other: &PackedLibrary) -> Result<PackedLibrary, String> {
         let replaced = first.replaced_by(other.clone());
-        replaced.and_then(|other| first.check_room(&other).map(|()| other)).map_err(|error| error.to_string())
+        replaced.and_then(|other| first.check_capacity(&other).map(|()| other)).map_err(|error| error.to_string())
     }
 
     #[cfg(feature = "gpu")]
     #[test]
-    fn keys_need_room() {
+    fn keys_need_capacity() {
         let (few, many) = (packed(&linear(5)), packed(&linear(500)));
         assert!(replace(&many, &few).is_ok());
         let error = replace(&few, &many).unwrap_err();
         assert!(error.contains("reserve_for") && error.contains("needed"), "{error}");
-        // Room is no help for another shape.
+        // Capacity is no help for another shape.
         let mut shaped = linear(500);
         shaped.add_clip(shaped.clips()[0].clone()).unwrap();
         assert!(replace(&few, &packed(&shaped)).unwrap_err().contains("other clips"));
@@ -323,7 +323,7 @@ mod tests {
 
     #[cfg(feature = "gpu")]
     #[test]
-    fn kinds_of_curves_need_room() {
+    fn kinds_of_curves_must_be_reserved() {
         let plain = || packed(&linear(500));
         let spline = packed(&library(Interpolation::CubicSpline, 5, [2.0; 3]));
         // Constant keys need no timeline, and turn a chain rigidly.
@@ -337,7 +337,7 @@ mod tests {
         for (first, other) in [(plain(), spline), (constant(), moving), (constant(), timed), (plain(), nearly)] {
             let mut first = PackedLibrary { capacity: plain().capacity, ..first };
             let error = replace(&first, &other).unwrap_err();
-            assert!(error.contains("kinds that the one in its place had no room for"), "{error}");
+            assert!(error.contains("kinds of curves that the engine was not made for"), "{error}");
             first.reserve_for(&other).unwrap();
             let taken = replace(&first, &other).unwrap();
             assert_eq!((taken.features, taken.capacity), (first.features, first.capacity));
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn scales_that_are_not_uniform_need_room_for_dual_quaternions() {
+    fn scales_that_are_not_uniform_must_be_reserved_for_dual_quaternions() {
         let (even, uneven) = (packed(&linear(5)), packed(&library(Interpolation::Linear, 5, [1.0, 2.0, 1.0])));
         let error = even.replaced_by(uneven.clone()).unwrap_err().to_string();
         assert!(error.contains("is (1, 2, 1), which is not uniform") && error.contains("reserve_for"), "{error}");

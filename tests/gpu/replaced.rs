@@ -106,15 +106,15 @@ fn a_library_that_does_not_fit_is_refused_and_the_old_one_stays() {
     }
     let now = Ticks::from_seconds(0.1);
     assert_right(&first, &crowd, now, Outputs::SKIN, &play(&engine, &on_gpu, crowd.len(), now, Outputs::SKIN));
-    // The room of a library that is taken is not that of the buffers.
-    let mut roomy = PackedLibrary::new(&first).unwrap();
-    roomy.reserve_for(&PackedLibrary::new(&other).unwrap()).unwrap();
-    engine.replace_library(roomy).unwrap();
+    // The capacity of a library that takes the place of another is not the capacity of the buffers.
+    let mut larger = PackedLibrary::new(&first).unwrap();
+    larger.reserve_for(&PackedLibrary::new(&other).unwrap()).unwrap();
+    engine.replace_library(larger).unwrap();
     assert!(matches!(engine.replace_library(PackedLibrary::new(&other).unwrap()), Err(Error::Limit { .. })));
     // Keys that the kernels of the engine cannot read.
     let compressed = CompressedLibrary::with_width(&first, 8).unwrap().pack().unwrap();
     let error = engine.replace_library(compressed).unwrap_err().to_string();
-    assert!(error.contains("kinds that the one in its place had no room for"), "{error}");
+    assert!(error.contains("kinds of curves that the engine was not made for"), "{error}");
     assert_right(&first, &crowd, now, Outputs::SKIN, &play(&engine, &on_gpu, crowd.len(), now, Outputs::SKIN));
 }
 

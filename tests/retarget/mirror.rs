@@ -14,7 +14,7 @@ use super::rigs::{Dice, add, angle, joint, model_pose};
 use crate::support::build::{curve, degrees, pose_at};
 use crate::support::cases::some_of;
 use crate::support::each_engine::each_engine;
-use crate::support::skip::collected_or_skip;
+use crate::support::skip::collected_folder_or_skip;
 
 const NONE: DQuat = DQuat::IDENTITY;
 
@@ -542,7 +542,7 @@ fn maps_that_do_not_fit_are_refused() {
 
 /// The files of a collected folder, and of the folders in it.
 fn files(folder: &str) -> Vec<PathBuf> {
-    let Some(folder) = collected_or_skip(folder, "mirror images of collected files") else { return Vec::new() };
+    let Some(folder) = collected_folder_or_skip(folder, "mirror images of collected files") else { return Vec::new() };
     let entries = |folder: &Path| -> Vec<PathBuf> {
         std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect()
     };
@@ -558,7 +558,7 @@ fn files(folder: &str) -> Vec<PathBuf> {
 #[test]
 fn the_mirror_image_of_the_mirror_image_of_a_file_is_the_file() {
     let files = ["rigs", "gltf", "cases/retarget"].map(files).concat();
-    let (least, mut compared) = (files.len() / 4, 0);
+    let (least, mut compared) = (files.len().div_ceil(4), 0);
     for path in files {
         let name = path.display();
         let mut library = Library::new();

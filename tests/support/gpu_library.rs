@@ -22,8 +22,8 @@ fn devices() -> MutexGuard<'static, Vec<(GpuContext, usize)>> {
 struct Lease(usize);
 
 impl Lease {
-    /// Takes the device that the fewest threads use. There are as many as the tests have threads, since a software
-    /// renderer compiles and runs the kernels of a device in one thread.
+    /// Takes the device that the fewest threads use. There are as many devices as cores, at most [`MAX_DEVICES`], since
+    /// a software renderer compiles and runs the kernels of a device in one thread.
     fn new() -> Self {
         let wanted = thread::available_parallelism().map_or(1, NonZero::get).min(MAX_DEVICES);
         let mut devices = devices();
@@ -45,6 +45,9 @@ impl Drop for Lease {
 
 /// The GPU of a test, the same for all calls of its thread: hardware if there is some, otherwise a software renderer.
 /// Without either, this fails with a message that names the package to install.
+///
+/// A thread that a test starts may get a device of its own, on which buffers of the test's device are not valid: give
+/// such a thread the [`GpuContext`] of the test.
 pub fn gpu() -> GpuContext {
     thread_local! {
         static LEASE: Lease = Lease::new();

@@ -21,6 +21,27 @@ pub fn collected_or_skip(path: &str, check: &str) -> Option<PathBuf> {
     found
 }
 
+/// The path of a collected folder, if it has all files that `tests/collected.txt` lists below it. Otherwise a note
+/// names the check that does not run: a run of `tests/fetch` that was ended leaves a part of them.
+pub fn collected_folder_or_skip(path: &str, check: &str) -> Option<PathBuf> {
+    let folder = collected_or_skip(path, check)?;
+    let places = include_str!("../collected.txt").lines().filter_map(place_of);
+    let below = |place: &'static str| Path::new(place).strip_prefix(path).ok();
+    let missing: Vec<&Path> = places.filter_map(below).filter(|file| !folder.join(file).is_file()).collect();
+    let Some(first) = missing.first() else { return Some(folder) };
+    let (count, first, folder) = (missing.len(), first.display(), folder.display());
+    let hint = "tests/fetch downloads what is missing";
+    report_skipped(&format!("{check}: {folder} lacks {count} files, first {first}; {hint}"));
+    None
+}
+
+/// The place of a line of `tests/collected.txt` that lists a file.
+fn place_of(line: &str) -> Option<&str> {
+    let (sum, rest) = line.split_once(' ')?;
+    let is_sum = sum.len() == 64 && sum.bytes().all(|byte| byte.is_ascii_hexdigit());
+    rest.split_once(' ').filter(|_| is_sum).map(|(place, _)| place)
+}
+
 /// False for a path in a place of `tests/collected.txt` that no public source has.
 fn is_public(path: &str) -> bool {
     let mut places =

@@ -9,6 +9,6 @@ const CHECKOUT = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 /// The path of a collected file or folder, by its path below the folder of all of them; `undefined` if it is not there.
 export function collected(path) {
   const { POSSE_COLLECTED } = process.env;
-  const folders = POSSE_COLLECTED === undefined ? ["../shared", "tests/collected"] : [POSSE_COLLECTED];
+  const folders = POSSE_COLLECTED ? [POSSE_COLLECTED] : ["tests/collected", "../shared"];
   return folders.map((folder) => join(resolve(CHECKOUT, folder), path)).find((path) => existsSync(path));
 }

@@ -45,7 +45,8 @@ pub(crate) struct RenderCrowd {
     skinning: CrowdSkinning,
     /// The instances by slot, as they are on the device.
     crowd: Crowd,
-    room: CrowdOptions,
+    /// The capacity of the crowd on the device.
+    capacity: CrowdOptions,
     gpu: Option<OnDevice>,
     pub pending: Vec<Change>,
     /// The slots of the visible characters.
@@ -76,7 +77,7 @@ impl RenderCrowd {
             skeleton: rig.skeleton,
             skinning: rig.skinning(),
             crowd: Crowd::new(),
-            room: CrowdOptions { visible: true, previous_skin: true, layers: 1, ..CrowdOptions::NONE },
+            capacity: CrowdOptions { visible: true, previous_skin: true, layers: 1, ..CrowdOptions::NONE },
             gpu: None,
             pending: Vec::new(),
             visible: Vec::new(),
@@ -89,14 +90,14 @@ impl RenderCrowd {
         Arc::ptr_eq(&self.library, &rig.library)
     }
 
-    /// Writes the pending changes to the device. Without room for them, a larger crowd takes the place of the present
-    /// one.
+    /// Writes the pending changes to the device. If its capacity is too small for them, a larger crowd takes the place
+    /// of the present one.
     fn apply(&mut self, now: Ticks, device: &RenderDevice, queue: &RenderQueue) -> Result<(), Error> {
         if self.pending.is_empty() && (self.gpu.is_some() || self.crowd.is_empty()) {
             return Ok(());
         }
         let pending = std::mem::take(&mut self.pending);
-        let (room, count) = (self.room, self.crowd.len());
+        let (capacity, count) = (self.capacity, self.crowd.len());
         let last = pending.iter().map(|change| change.slot as usize + 1).max().unwrap_or(0);
         if last > count {
             // Doubling, so that a stream of new characters seldom needs another crowd.
@@ -107,37 +108,37 @@ impl RenderCrowd {
         // One upload for all takes less time than many small ones.
         let is_whole = pending.len() * 4 > self.crowd.len();
         for change in &pending {
-            self.ask_for_room(change);
-            let is_single = !is_whole && self.room == room && self.crowd.len() == count;
+            self.raise_capacity(change);
+            let is_single = !is_whole && self.capacity == capacity && self.crowd.len() == count;
             if let Err(error) = self.change(change, now, is_single) {
                 error!("character {}: {error}", change.entity);
             }
         }
         if let Some(gpu) = &self.gpu
-            && self.room == room
+            && self.capacity == capacity
             && self.crowd.len() == count
         {
             if !is_whole {
                 return Ok(());
             }
             if fits(gpu.crowd.set_layers(&gpu.library, &self.crowd.at(now)))? {
-                let room = gpu.crowd.parameter_count();
-                let values = |instance| self.crowd.parameter_values(instance, now).0.into_iter().take(room);
+                let parameters = gpu.crowd.parameter_count();
+                let values = |instance| self.crowd.parameter_values(instance, now).0.into_iter().take(parameters);
                 return gpu.crowd.set_all_parameters(&(0..count).flat_map(values).collect::<Vec<_>>());
             }
         }
         self.upload(now, device, queue)
     }
 
-    /// Asks for the room that a change needs on the device.
-    fn ask_for_room(&mut self, change: &Change) {
-        let room = &mut self.room;
-        room.layers = room.layers.max(change.layers.len());
-        room.mixing = room.mixing.max(Mixing::of(&change.layers));
-        room.drivers |= change.layers.iter().any(posse::Layer::is_driven);
+    /// Raises the capacity to what a change needs on the device.
+    fn raise_capacity(&mut self, change: &Change) {
+        let needed = &mut self.capacity;
+        needed.layers = needed.layers.max(change.layers.len());
+        needed.mixing = needed.mixing.max(Mixing::of(&change.layers));
+        needed.drivers |= change.layers.iter().any(posse::Layer::is_driven);
         let of_goals = change.goals.iter().flat_map(Goal::parameters).map(|parameter| parameter + 1).max().unwrap_or(0);
-        room.parameters = room.parameters.max(change.parameters.len()).max(of_goals);
-        room.goals = room.goals.max(change.goals.len());
+        needed.parameters = needed.parameters.max(change.parameters.len()).max(of_goals);
+        needed.goals = needed.goals.max(change.goals.len());
     }
 
     /// Changes an instance on the host; on the device as well, if `is_single` says so.
@@ -151,7 +152,7 @@ impl RenderCrowd {
                 let new = transition.begin(slot, &change.layers, now);
                 let begun = gpu.crowd.transition(&gpu.library, &self.library, &mut self.crowd, &new);
                 if let Err(Error::Refused(Refusal::MoreTransitions { capacity, .. })) = begun {
-                    self.room.transitions = (2 * capacity).max(16);
+                    self.capacity.transitions = (2 * capacity).max(16);
                 }
                 fits(begun)?;
                 // A transition that has begun leaves only the parameters to change.
@@ -167,7 +168,7 @@ impl RenderCrowd {
         let mut values = change.parameters.clone();
         values.resize(gpu.crowd.parameter_count(), 0.0);
         fits(gpu.crowd.set_parameters(slot, &values))?;
-        if self.room.goals > 0 {
+        if self.capacity.goals > 0 {
             fits(gpu.crowd.set_goals(&gpu.library, slot, &change.goals))?;
         }
         Ok(())
@@ -181,7 +182,7 @@ impl RenderCrowd {
         };
         let weights = self.library.skeleton(self.skeleton).weight_count() > 0;
         let outputs = Outputs { weights, ..Outputs::SKIN };
-        let crowd = GpuCrowd::with_options(&library, &self.crowd.at(now), outputs, self.room)?;
+        let crowd = GpuCrowd::with_options(&library, &self.crowd.at(now), outputs, self.capacity)?;
         let [batch] = crowd.batches() else {
             let (count, parts) = (self.crowd.len(), crowd.batches().len());
             let reason =
@@ -276,7 +277,7 @@ pub(crate) fn pose(mut crowds: ResMut<RenderCrowds>, mut context: RenderContext)
     }
 }
 
-/// False for a change that the crowd refuses because it was made without the capacity: the next upload makes room.
+/// False for a change that the crowd refuses because it was made without the capacity: the next upload has it.
 fn fits(change: Result<(), Error>) -> Result<bool, Error> {
     match change {
         Err(Error::Refused(_)) => Ok(false),

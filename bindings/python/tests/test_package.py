@@ -62,7 +62,7 @@ def test_types_are_installed() -> None:
 
 @pytest.mark.parametrize("example", sorted((FOLDER / "examples").glob("*.py")), ids=lambda path: path.name)
 def test_examples_pass_a_strict_type_check(example: Path, tmp_path: Path) -> None:
-    pytest.importorskip("mypy", reason="mypy is not installed")
+    pytest.importorskip("mypy", reason="SKIPPED: mypy is not installed")
     options = ["--strict", "--cache-dir", tmp_path, "--ignore-missing-imports"]
     run(sys.executable, "-m", "mypy", *options, example)
 
@@ -80,7 +80,7 @@ def test_examples_pass_pyright(tmp_path: Path) -> None:
 
 
 def test_the_package_passes_a_strict_type_check(tmp_path: Path) -> None:
-    pytest.importorskip("mypy", reason="mypy is not installed")
+    pytest.importorskip("mypy", reason="SKIPPED: mypy is not installed")
     run(sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path, "-p", "posse_animation")
     # The stub of the native module has its functions with their arguments.
     # stubtest takes a `Literal` of several words for a `Union`, which it is not when the package runs. Two names are
@@ -94,7 +94,7 @@ def test_the_package_passes_a_strict_type_check(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("option", ['arrays=["position"]', 'up="x"', 'quaternions="xyz"'])
 def test_words_are_checked_by_their_types(tmp_path: Path, option: str) -> None:
-    pytest.importorskip("mypy", reason="mypy is not installed")
+    pytest.importorskip("mypy", reason="SKIPPED: mypy is not installed")
     script = tmp_path / "script.py"
     script.write_text(f'import posse_animation as posse\n\nposse.Library("walk.bvh").bake(0, {option})\n')
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path, script]

@@ -74,7 +74,7 @@ fn print_next(out: &mut impl Write) -> std::io::Result<()> {
     writeln!(out, "\nnext, here with the built-in human, or with a glTF, FBX or BVH file in place of demo")?;
     let mut next = vec![
         ("lists the contents of the file", vec!["inspect", "demo"]),
-        ("evaluates poses, as JSON", vec!["eval", "demo", "--clip", "walk", "--times", "0,0.5"]),
+        ("evaluates poses, as JSON", vec!["eval", "demo", "--clip", "0", "--times", "0,0.5"]),
         ("compares every clip with the reference", vec!["verify", "demo"]),
     ];
     if cfg!(feature = "gpu") {

@@ -1,7 +1,7 @@
 //! The call of the command, for hints that a user can type as they stand.
 //!
 //! A hint begins as the user began: with the path by which the program was called, which is often not on the `PATH`, or
-//! with `cargo run`, if cargo started the program from the checkout.
+//! with `cargo run`, if cargo started the program from the checkout and starts the same build again without options.
 
 use std::env;
 use std::ffi::OsString;
@@ -15,7 +15,8 @@ static PROGRAM: OnceLock<String> = OnceLock::new();
 pub fn set_program(called: &str) {
     let variables = ["CARGO_PKG_NAME", "CARGO_MANIFEST_DIR"].map(env::var_os);
     let is_cargo = env::current_dir().is_ok_and(|folder| is_cargo_run(variables, &folder));
-    let _ = PROGRAM.set(if is_cargo { cargo_run().into() } else { program(called) });
+    let cargo = cargo_run(called).filter(|_| is_cargo);
+    let _ = PROGRAM.set(cargo.map_or_else(|| program(called), str::to_owned));
 }
 
 /// The command line that starts this program again, with other arguments, which are quoted if necessary.
@@ -39,9 +40,18 @@ fn is_cargo_run([package, manifest]: [Option<OsString>; 2], folder: &Path) -> bo
     package.is_some_and(|name| name == env!("CARGO_PKG_NAME")) && (folder == manifest || Some(folder) == root)
 }
 
-/// `cargo run` with the profile of this build.
-fn cargo_run() -> &'static str {
-    if cfg!(debug_assertions) { "cargo run --" } else { "cargo run --release --" }
+/// `cargo run` for a program with this path, by the folder of its profile; `None` for another profile than `dev` and
+/// `release`, and for other features than the default ones.
+fn cargo_run(called: &str) -> Option<&'static str> {
+    let has_default_features =
+        cfg!(all(feature = "fbx", feature = "gpu", not(feature = "parquet"), not(feature = "view")));
+    let profile = Path::new(called).parent()?.file_name()?.to_str()?;
+    match (profile, cfg!(debug_assertions)) {
+        _ if !has_default_features => None,
+        ("debug", true) => Some("cargo run --"),
+        ("release", false) => Some("cargo run --release --"),
+        _ => None,
+    }
 }
 
 /// An argument, quoted for a shell if necessary.
@@ -49,6 +59,9 @@ pub fn quote(argument: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=:+@%".contains(c) || (cfg!(windows) && c == '\\');
     if !argument.is_empty() && argument.chars().all(is_plain) {
         return argument.into();
+    }
+    if cfg!(windows) {
+        return format!("\"{}\"", argument.replace('"', r#"\""#));
     }
     format!("'{}'", argument.replace('\'', r"'\''"))
 }
@@ -62,7 +75,7 @@ mod tests {
         for (called, expected) in [
             ("posse", "posse"),
             ("target/release/posse", "target/release/posse"),
-            ("../my tools/posse", "'../my tools/posse'"),
+            ("../my tools/posse", if cfg!(windows) { "\"../my tools/posse\"" } else { "'../my tools/posse'" }),
             ("", "posse"),
         ] {
             assert_eq!(program(called), expected);
@@ -70,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_start_by_cargo_in_the_checkout_is_one_of_cargo_run() {
+    fn a_program_that_cargo_starts_in_the_checkout_was_started_by_cargo_run() {
         let of = |package: &str, manifest: &str, folder: &str| {
             is_cargo_run([package, manifest].map(|value| Some(value.into())), Path::new(folder))
         };
@@ -80,5 +93,15 @@ mod tests {
         assert!(!of("posse-cli", "/home/posse/crates/posse-cli", "/home"));
         assert!(!of("game", "/home/game", "/home/game"));
         assert!(!is_cargo_run([None, None], Path::new("/home/posse")));
+    }
+
+    #[test]
+    fn a_build_that_cargo_run_does_not_make_is_called_by_its_path() {
+        let is_default = cfg!(all(feature = "fbx", feature = "gpu", not(feature = "parquet"), not(feature = "view")));
+        let (folder, expected) =
+            if cfg!(debug_assertions) { ("debug", "cargo run --") } else { ("release", "cargo run --release --") };
+        let of = |folder: &str| cargo_run(&format!("target/{folder}/posse"));
+        assert_eq!(of(folder), is_default.then_some(expected));
+        assert_eq!((of("dist"), of("profiling"), cargo_run("posse")), (None, None, None));
     }
 }

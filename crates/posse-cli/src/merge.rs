@@ -11,6 +11,7 @@ use posse::low_level::UniqueNames;
 use posse::{ClipId, Error, Skeleton, SkeletonId};
 
 use crate::arguments::BvhArgs;
+use crate::invocation::command_line;
 use crate::output::{self, Output, check_folder, note, warn_of_file};
 use crate::source::{Rig, Source};
 
@@ -129,7 +130,8 @@ fn clip_names(document: &Document, sources: &[(&Path, Source)]) -> Vec<Vec<Strin
 fn merge(args: &Args, file: &Path, source: &mut Source, target: &Rig) -> Result<Vec<ClipId>, Error> {
     let nodes = target.add_to(&mut source.library)?;
     let skeleton = source.library.add_skeleton(target.skeleton().clone().animatable());
-    let hint = format!("use posse retarget {} --onto {}", file.display(), args.onto.display());
+    let retarget = command_line(&["retarget", &file.to_string_lossy(), "--onto", &args.onto.to_string_lossy()]);
+    let hint = format!("use {retarget}");
     let (mut merged, mut errors, mut matched) = (Vec::new(), Vec::new(), BTreeSet::new());
     let mut listed = HashSet::new();
     for &clip in &source.clips {

@@ -6,10 +6,11 @@
 //! killed before the index was there is made anew from the parts. `merged.json`, a copy of `shards.json`, tells a later
 //! merge that the missing parts were merged, and the others, too: a share that is baked again removes it.
 
+use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -19,7 +20,8 @@ use crate::Outcome;
 use crate::bake::draft::DraftTag;
 use crate::bake::facts::{VERSION, different_fields};
 use crate::bake::format::packed::{
-    EXTENSION, IndexLine, MERGED, PackedClip, PackedRig, PartHead, PartList, remove, write_line,
+    BUFFER, EXTENSION, IndexLine, MERGED, PackedClip, PackedRig, PartHead, PartList, parents_tensor, read_blocks,
+    remove, write_line,
 };
 use crate::bake::format::{index_table, part_name};
 use crate::bake::manifest::{ListedOutputs, ListedSource, Manifest};
@@ -28,9 +30,8 @@ use crate::bake::shards_file::{self, ShardsFile};
 use crate::bake::share::Share;
 use crate::draft::Draft;
 use crate::invocation::command_line;
-use crate::npz::NumberType;
 use crate::output::note;
-use crate::safetensors::{self, Tensor};
+use crate::safetensors;
 
 /// The index: a line of JSON per clip, in the order of their names.
 pub const INDEX: &str = "index.jsonl";
@@ -43,9 +44,6 @@ const RIG_EXTENSION: &str = "safetensors";
 
 /// The largest number of parts, or of files of rigs, that are open at a time.
 pub const MAX_OPEN: usize = 128;
-
-/// The bytes that are copied at a time.
-const BUFFER: usize = 1 << 20;
 
 /// The largest number of shares that a message lists.
 const MAX_LISTED: usize = 10;
@@ -140,7 +138,8 @@ fn missing_parts(out: &Path, missing: &[usize], count: u32) -> String {
     };
     let (number, listed) = (missing.len(), listed.join(", "));
     format!(
-        "{out}: {number} of {count} shares have no part: {listed}{more}; bake them with --format packed --shard I/{count}"
+        "{out}: {number} of {count} shares have no part: {listed}{more}; bake them with --format packed \
+         --shard I/{count} --resume"
     )
 }
 
@@ -314,11 +313,11 @@ impl Merge {
 /// The lines of the index.
 fn index_lines<'a>(clips: &'a [MergedClip], rigs: &'a [MergedRig]) -> impl Iterator<Item = IndexLine<'a>> {
     clips.iter().map(|clip| IndexLine {
-        rig: &rigs[clip.rig].file,
+        rig: Cow::Borrowed(&rigs[clip.rig].file),
         first_row: clip.first_row,
         rest: clip.rest,
-        engine: &clip.packed.engine,
-        listed: &clip.packed.listed,
+        engine: Cow::Borrowed(&clip.packed.engine),
+        listed: Cow::Borrowed(&clip.packed.listed),
     })
 }
 
@@ -365,8 +364,7 @@ impl MergedRig {
         draft: &mut Draft,
     ) -> Result<(), Error> {
         let rests = self.rig.rest_tensors(self.rest_places.len() as u64);
-        let shape = vec![self.rig.parents.len() as u64];
-        let parents = Tensor { name: "parents".into(), kind: NumberType::Integer, shape };
+        let parents = parents_tensor(self.rig.parents.len());
         let mut tensors = self.rig.row_tensors(self.rows);
         let rows = tensors.split_off(1);
         let constant = [parents].into_iter().chain(rests);
@@ -453,15 +451,10 @@ impl<'a> MergedParts<'a> {
             Entry::Occupied(open) => open.into_mut(),
             Entry::Vacant(closed) => closed.insert(File::open(path).map_err(|error| failed(path, error))?),
         };
-        file.seek(SeekFrom::Start(offset.saturating_add(after))).map_err(|error| failed(path, error))?;
-        let mut left = bytes;
-        while left > 0 {
-            let length = self.buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-            let block = &mut self.buffer[..length];
-            file.read_exact(block).map_err(|error| failed(path, error))?;
-            to.write_all(block).map_err(|error| to.error(error))?;
-            left -= length as u64;
-        }
+        let (start, failed) = (offset.saturating_add(after), |error| failed(path, error));
+        read_blocks(file, start, bytes, &mut self.buffer, failed, |block| {
+            to.write_all(block).map_err(|error| to.error(error))
+        })?;
         self.bytes[1] += bytes;
         if self.clock.is_due() {
             let [all, done] = self.bytes.map(|bytes| bytes as f64 / 1e6);

@@ -232,7 +232,7 @@ fn bake_part(job: &Job, all: &[ListedFile], files: &[&ListedFile], share: Share,
     if job.options.format.has_columns() && files.iter().all(|file| file.clips().is_empty()) {
         declare(job, all, &mut part)?;
     }
-    let merged = MergedFiles::open(job);
+    let merged = MergedFiles::open(job, files);
     threads::for_each(threads, files.len(), |index| {
         let (file, turn) = (files[index], part.turn(index));
         match &merged {

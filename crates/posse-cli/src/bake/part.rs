@@ -12,7 +12,7 @@ use std::time::Duration;
 use posse::Error;
 
 use crate::bake::facts::Facts;
-use crate::bake::format::packed::MergedClip;
+use crate::bake::format::packed::CopiedClip;
 use crate::bake::format::{ClipHead, ClipWriter, PartWriter};
 use crate::bake::job::Job;
 use crate::bake::spool::Spool;
@@ -81,9 +81,9 @@ impl Turn<'_, '_> {
     }
 
     /// Adds a clip of merged files when all earlier files are done. Returns the name of the file that has it.
-    pub fn add_merged(&self, job: &Job, clip: &MergedClip) -> Result<String, Error> {
+    pub fn add_copy(&self, job: &Job, clip: &CopiedClip) -> Result<String, Error> {
         self.wait(job)?;
-        self.part.writer.lock().unwrap_or_else(PoisonError::into_inner).add_merged(clip)
+        self.part.writer.lock().unwrap_or_else(PoisonError::into_inner).add_copy(clip)
     }
 
     /// Waits until all earlier files are done. Fails if the bake stops.

@@ -10,7 +10,7 @@ mod smpl;
 mod usda;
 mod vrma;
 
-use self::packed::{IndexLine, MergedClip};
+use self::packed::{CopiedClip, IndexLine};
 use self::smpl::SmplNames;
 pub use self::usda::{Character, write_crowd};
 
@@ -199,7 +199,7 @@ pub trait PartWriter: Send {
     ///
     /// # Errors
     /// [`Error::Usage`] for a format that merges no files.
-    fn add_merged(&mut self, _: &MergedClip) -> Result<String, Error> {
+    fn add_copy(&mut self, _: &CopiedClip) -> Result<String, Error> {
         Err(Error::Usage("only the format packed has merged files".into()))
     }
 

@@ -4,6 +4,7 @@
 //! has a block with its rest pose, its times and its arrays, and the end of the file lists the blocks. `merge` then
 //! writes the files of the rigs from the blocks of all shares. Parts are read by the same version of posse alone.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -37,7 +38,7 @@ const MAGIC: &[u8; 8] = b"POSSEPK1";
 const END: u64 = 16;
 
 /// The bytes that are copied at a time.
-const BUFFER: usize = 1 << 20;
+pub const BUFFER: usize = 1 << 20;
 
 /// The largest number of letters of a joint in the name of a file.
 const MAX_LETTERS: usize = 32;
@@ -102,9 +103,10 @@ impl PackedRig {
         }
     }
 
-    /// The rig of a merged file, which states all of it but the order of booleans among the arrays; `None` if no order
-    /// gives the name of the file, whose digits cover the rest, too.
-    fn of_file(name: &str, header: &Header, parents: Vec<i32>) -> Option<Self> {
+    /// The rig of a merged file, from its header, which lacks the place of the booleans among the arrays. The name of
+    /// the file ends with digits of the whole rig, so the places are tried until the name is right. `None` if no place
+    /// gives the name: then the header is damaged.
+    fn of_file(name: &str, header: &Header, joint_names: Vec<String>, parents: Vec<i32>) -> Option<Self> {
         let text = |key: &str| header.metadata.get(key).map(String::as_str);
         let list = |key: &str| serde_json::from_str::<Vec<String>>(text(key).unwrap_or("[]")).ok();
         let constant = ["time", "parents", "rest_pos", "rest_quat"];
@@ -116,7 +118,7 @@ impl PackedRig {
         });
         let mut rig = Self {
             skeleton: text("skeleton")?.into(),
-            joint_names: list("joint_names")?,
+            joint_names,
             parents,
             arrays: arrays.collect(),
             weight_names: list("weight_names")?,
@@ -209,35 +211,19 @@ impl PackedClip {
 }
 
 /// A line of the index.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct IndexLine<'a> {
     /// The name of the file of the rig.
-    pub rig: &'a str,
+    pub rig: Cow<'a, str>,
     /// The first row of the clip in the tensors of the rig. It has as many rows as frames.
     pub first_row: u64,
     /// The rest pose of the clip among the rest poses of the rig.
     pub rest: u64,
     /// The engine, with the instruction set if the bits depend on it.
-    pub engine: &'a str,
+    pub engine: Cow<'a, str>,
     /// The facts of the manifest.
     #[serde(flatten)]
-    pub listed: &'a ListedSource,
-}
-
-/// A line of the index of merged files, as it is read back.
-#[derive(Debug, Deserialize)]
-pub struct MergedLine {
-    /// The name of the file of the rig.
-    pub rig: String,
-    /// The first row of the clip.
-    pub first_row: u64,
-    /// The rest pose of the clip among the rest poses of the rig.
-    pub rest: u64,
-    /// The engine, with the instruction set if the bits depend on it.
-    pub engine: String,
-    /// The facts of the manifest.
-    #[serde(flatten)]
-    pub listed: ListedSource,
+    pub listed: Cow<'a, ListedSource>,
 }
 
 /// The file of a rig, which is read.
@@ -245,8 +231,14 @@ pub struct RigFile {
     path: PathBuf,
     file: Mutex<File>,
     rig: PackedRig,
-    /// The tensors of a row per rest pose, and those of a row per frame, each with its place, in the order of a block.
-    tensors: [Vec<(Tensor, u64)>; 2],
+    /// The number of rest poses.
+    poses: u64,
+    /// The tensors with a row per rest pose, each with its place in the file, in the order of a block.
+    rest_tensors: Vec<(Tensor, u64)>,
+    /// The number of rows of all clips.
+    rows: u64,
+    /// The tensors with a row per frame, each with its place in the file, in the order of a block.
+    row_tensors: Vec<(Tensor, u64)>,
 }
 
 impl RigFile {
@@ -258,75 +250,97 @@ impl RigFile {
         let failed = |source| Error::Io { file: path.to_path_buf(), source };
         let damaged = || failed(io::Error::new(io::ErrorKind::InvalidData, "it is not the file of a rig"));
         let mut file = open_regular(path)?;
+        let length = file.metadata().map_err(failed)?.len();
         let header = Header::read(&mut BufReader::new(&file)).map_err(failed)?;
-        let find = |name: &str| header.tensors.iter().find(|(tensor, _)| tensor.name == name);
-        let rows = |name: &str| find(name).and_then(|(tensor, _)| tensor.shape.first().copied());
-        let (Some((parents, at)), Some(poses), Some(frames)) = (find("parents"), rows("rest_pos"), rows("time")) else {
+        // Tensors follow without gaps, so that all of them are within the file.
+        if header.tensors.last().is_none_or(|(tensor, start)| start.saturating_add(tensor.bytes()) != length) {
             return Err(damaged());
-        };
-        // The header is within the file, and has the name of each joint.
-        let mut bytes = Vec::new();
-        file.seek(SeekFrom::Start(*at)).map_err(failed)?;
-        (&file).take(parents.bytes()).read_to_end(&mut bytes).map_err(failed)?;
-        let parents = bytes.as_chunks().0.iter().map(|&bytes| i32::from_le_bytes(bytes)).collect();
-        let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
-        let rig = PackedRig::of_file(name, &header, parents).ok_or_else(damaged)?;
-        let place = |tensor: Tensor| {
+        }
+        let find = |name: &str| header.tensors.iter().find(|(tensor, _)| tensor.name == name);
+        let find_same = |tensor: Tensor| {
             let found = find(&tensor.name).filter(|(found, _)| *found == tensor);
             found.cloned().ok_or_else(damaged)
         };
-        let tensors = [Vec::from(rig.rest_tensors(poses)), rig.row_tensors(frames)];
-        let [rests, rows] = tensors.map(|tensors| tensors.into_iter().map(&place).collect::<Result<Vec<_>, Error>>());
-        Ok(Self { path: path.to_path_buf(), file: Mutex::new(file), tensors: [rests?, rows?], rig })
+        let length_of = |name: &str| find(name).and_then(|(tensor, _)| tensor.shape.first().copied());
+        let names = header.metadata.get("joint_names");
+        let names = names.and_then(|names| serde_json::from_str::<Vec<String>>(names).ok());
+        let (Some(names), Some(poses), Some(rows)) = (names, length_of("rest_pos"), length_of("time")) else {
+            return Err(damaged());
+        };
+        let (parents, start) = find_same(parents_tensor(names.len()))?;
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(start)).map_err(failed)?;
+        (&file).take(parents.bytes()).read_to_end(&mut bytes).map_err(failed)?;
+        let parents = bytes.as_chunks().0.iter().map(|&bytes| i32::from_le_bytes(bytes)).collect();
+        let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+        let rig = PackedRig::of_file(name, &header, names, parents).ok_or_else(damaged)?;
+        let rest_tensors = rig.rest_tensors(poses).into_iter().map(&find_same).collect::<Result<_, _>>()?;
+        let row_tensors = rig.row_tensors(rows).into_iter().map(&find_same).collect::<Result<_, _>>()?;
+        Ok(Self { path: path.to_path_buf(), file: Mutex::new(file), rig, poses, rest_tensors, rows, row_tensors })
     }
 
-    /// True if the file has the rows and the rest pose of a clip.
-    pub fn has(&self, line: &MergedLine) -> bool {
-        let [poses, rows] = [0, 1].map(|kind: usize| {
-            self.tensors[kind].first().and_then(|(tensor, _)| tensor.shape.first().copied()).unwrap_or(0)
-        });
-        let frames = line.listed.rows.as_ref().map_or(0, |rows| rows.frames);
-        line.rest < poses && line.first_row.checked_add(frames).is_some_and(|end| end <= rows)
+    /// True if the clips of an index have together this number of rows and this number of rest poses.
+    pub fn has_exactly(&self, rows: u64, poses: u64) -> bool {
+        (self.rows, self.poses) == (rows, poses)
     }
 
-    /// Passes rows of each tensor to a function that writes them, in blocks. The tensors are those of rest poses (0) or
-    /// of frames (1).
+    /// Passes rows of each tensor of a list to a function that writes them, in blocks.
     fn copy(
         &self,
-        kind: usize,
+        tensors: &[(Tensor, u64)],
         first: u64,
         count: u64,
         write: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let failed = |error: io::Error| {
-            let text = format!("{error}; bake without --resume, which reads no merged files");
+            let text = format!("{error}; run again; if it fails again, bake without --resume");
             Error::Io { file: self.path.clone(), source: io::Error::new(error.kind(), text) }
         };
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let mut buffer = vec![0; BUFFER];
-        for (tensor, start) in &self.tensors[kind] {
+        for (tensor, start) in tensors {
             let width = tensor.bytes() / tensor.shape.first().copied().unwrap_or(0).max(1);
-            file.seek(SeekFrom::Start(start + first * width)).map_err(failed)?;
-            let mut left = count * width;
-            while left > 0 {
-                let length = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-                let block = &mut buffer[..length];
-                file.read_exact(block).map_err(failed)?;
-                write(block)?;
-                left -= length as u64;
-            }
+            let start = start.saturating_add(first.saturating_mul(width));
+            read_blocks(&mut file, start, count.saturating_mul(width), &mut buffer, &failed, &mut *write)?;
         }
         Ok(())
     }
 }
 
-/// A clip of merged files.
-pub struct MergedClip<'a> {
+/// The tensor of the parents of a number of joints.
+pub fn parents_tensor(joints: usize) -> Tensor {
+    Tensor { name: "parents".into(), kind: NumberType::Integer, shape: vec![joints as u64] }
+}
+
+/// Passes bytes of a file to a function that writes them, in blocks of the buffer. `failed` makes the error of a read
+/// that fails.
+pub fn read_blocks(
+    file: &mut File,
+    start: u64,
+    bytes: u64,
+    buffer: &mut [u8],
+    failed: impl Fn(io::Error) -> Error,
+    mut write: impl FnMut(&[u8]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    file.seek(SeekFrom::Start(start)).map_err(&failed)?;
+    let mut left = bytes;
+    while left > 0 {
+        let length = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let block = &mut buffer[..length];
+        file.read_exact(block).map_err(&failed)?;
+        write(block)?;
+        left -= length as u64;
+    }
+    Ok(())
+}
+
+/// A clip in the file of its rig, which goes into a part as it stands there.
+pub struct CopiedClip<'a> {
     /// The file of its rig.
     pub file: &'a RigFile,
     /// Its first row.
     pub first_row: u64,
-    /// Its rest pose among those of the rig.
+    /// Its rest pose among the rest poses of the rig.
     pub rest: u64,
     /// The engine, with the instruction set if the bits depend on it.
     pub engine: &'a str,
@@ -462,17 +476,18 @@ impl PartWriter for PackedWriter<'_> {
         Ok(name)
     }
 
-    fn add_merged(&mut self, clip: &MergedClip) -> Result<String, Error> {
-        let MergedClip { file, first_row, rest, engine, listed } = *clip;
+    fn add_copy(&mut self, clip: &CopiedClip) -> Result<String, Error> {
+        let CopiedClip { file, first_row, rest, engine, listed } = *clip;
         let (index, name) = self.index_of(&file.rig);
         let draft = &mut self.draft;
         let mut write = |block: &[u8]| draft.write_all(block).map_err(|error| draft.error(error));
         let mut pose = Vec::new();
-        file.copy(0, rest, 1, &mut |block| {
+        file.copy(&file.rest_tensors, rest, 1, &mut |block| {
             pose.extend_from_slice(block);
             write(block)
         })?;
-        file.copy(1, first_row, listed.rows.as_ref().map_or(0, |rows| rows.frames), &mut write)?;
+        let frames = listed.rows.as_ref().map_or(0, |rows| rows.frames);
+        file.copy(&file.row_tensors, first_row, frames, &mut write)?;
         self.list(&file.rig, index, &pose, engine.to_owned(), listed.clone());
         Ok(name)
     }

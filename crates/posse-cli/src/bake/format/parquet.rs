@@ -308,7 +308,7 @@ pub fn write_index<'a>(draft: Draft, lines: impl Iterator<Item = IndexLine<'a>>)
     let mut lines = lines.peekable();
     while lines.peek().is_some() {
         let block: Vec<IndexLine> = lines.by_ref().take(LINES).collect();
-        let texts = |text: fn(&IndexLine<'a>) -> &'a str| -> ArrayRef {
+        let texts = |text: for<'l> fn(&'l IndexLine<'a>) -> &'l str| -> ArrayRef {
             Arc::new(StringArray::from_iter_values(block.iter().map(text)))
         };
         let rows = || block.iter().map(|line| line.listed.rows.as_ref());
@@ -322,7 +322,7 @@ pub fn write_index<'a>(draft: Draft, lines: impl Iterator<Item = IndexLine<'a>>)
         let facts = facts.map_err(|error| failed(error.into()))?;
         let columns: Vec<ArrayRef> = vec![
             texts(|line| &line.listed.clip),
-            texts(|line| line.rig),
+            texts(|line| &line.rig),
             integers(block.iter().map(|line| line.first_row).collect()),
             integers(rows().map(|rows| rows.map_or(0, |rows| rows.frames)).collect()),
             integers(block.iter().map(|line| line.rest).collect()),
