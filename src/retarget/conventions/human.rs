@@ -124,22 +124,23 @@ pub(crate) fn normalized(name: &str) -> String {
     name.chars().filter(|letter| !matches!(letter, '_' | '-' | '.' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
-/// Whether the names of a skeleton end in running numbers that are no part of them: Sketchfab appends one to the name
-/// of each node, as in `mixamorig:Hips_01` and `mixamorig:LeftArm_016`.
+/// Whether the names of a skeleton end in numbers that are no part of them: Sketchfab appends a running number to the
+/// name of each node, as in `mixamorig:Hips_01` and `mixamorig:LeftArm_016`, and programs that copy a figure append one
+/// number to all names, as in `Hips.001` and `LeftArm.001`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Numbering(bool);
 
 impl Numbering {
-    /// The least joints whose names have a number, in a skeleton with running numbers.
+    /// The least joints whose names have a number, in a skeleton with numbers that are no part of names.
     const MIN_JOINTS: usize = 8;
 
     /// The name that Sketchfab gives to each node with a mesh, before its number. A figure of many parts has more of
     /// them than joints.
     const MESH: &str = "Object";
 
-    /// Running numbers stand in three quarters of the names or more, of which three quarters or more are different
-    /// numbers, and as many different names without them. `spine_01` beside `arm_01`, and `bone_01` to `bone_40`, have
-    /// other numbers.
+    /// Such numbers stand in three quarters of the names or more, of which three quarters or more are different names
+    /// without them. Three quarters or more of the numbers differ, or all are the same. `spine_01` beside `arm_01` and
+    /// `arm_02`, and `bone_01` to `bone_40`, have other numbers.
     pub fn of(skeleton: &Skeleton) -> Self {
         let is_of_joint =
             |name: &&str| !name.is_empty() && without_number(name).is_none_or(|(stem, _)| stem != Self::MESH);
@@ -151,7 +152,7 @@ impl Numbering {
             parts.len() >= Self::MIN_JOINTS
                 && are_most(parts.len(), names().count())
                 && are_most(stems.len(), parts.len())
-                && are_most(numbers.len(), parts.len()),
+                && (are_most(numbers.len(), parts.len()) || numbers.len() == 1),
         )
     }
 
@@ -166,9 +167,9 @@ impl Numbering {
     }
 }
 
-/// The parts of a name before and after the last `_`, if digits follow it.
+/// The parts of a name before and after the last `_` or `.`, if digits follow it.
 fn without_number(name: &str) -> Option<(&str, &str)> {
-    let parts = name.rsplit_once('_')?;
+    let parts = name.rsplit_once(['_', '.'])?;
     let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
     (!parts.0.is_empty() && is_number(parts.1)).then_some(parts)
 }

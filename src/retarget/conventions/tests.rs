@@ -105,6 +105,8 @@ fn running_numbers_are_no_part_of_names() {
     assert!(is_numbered(&[&names[..], &meshes[..]].concat()), "a figure of many parts");
     assert!(!is_numbered(&meshes));
     assert!(!is_numbered(&names[..7]), "few joints");
+    assert!(is_numbered(&["a.001", "b.001", "c.001", "d.001", "e.001", "f.001", "g.001", "h.001", "i"]), "a copy");
+    assert!(!is_numbered(&["a_1", "b_1", "c_1", "d_1", "e_1", "f_1", "g_1", "h_2"]), "two numbers");
     assert!(!is_numbered(&[&names[..], &["k", "l"]].concat()), "many names without a number");
     assert!(!is_numbered(&["a_1", "b_1", "c_1", "d_2", "e_2", "f_2", "g_3", "h_3"]), "numbers of limbs");
     assert!(!is_numbered(&["a_1", "a_2", "a_3", "a_4", "a_5", "a_6", "b_7", "b_8"]), "numbers of a chain");

@@ -301,7 +301,7 @@ impl RigFile {
         for (tensor, start) in tensors {
             let width = tensor.bytes() / tensor.shape.first().copied().unwrap_or(0).max(1);
             let start = start.saturating_add(first.saturating_mul(width));
-            read_blocks(&mut file, start, count.saturating_mul(width), &mut buffer, &failed, &mut *write)?;
+            read_blocks(&mut file, start, count.saturating_mul(width), &mut buffer, failed, &mut *write)?;
         }
         Ok(())
     }
