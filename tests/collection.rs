@@ -18,7 +18,8 @@ use crate::support::skip::{collected_folder_or_skip, collected_or_skip};
 fn every_engine_meets_every_sample_of_every_file() {
     let Some(files) = collected_folder_or_skip("gltf", "collected glTF files on every engine") else { return };
     let Some(expected) = collected_or_skip("gltf/expected", "poses of collected files by another evaluator") else {
-        let files: Vec<PathBuf> = entries(&files).iter().flat_map(|folder| entries(folder)).filter(is_gltf).collect();
+        let files: Vec<PathBuf> =
+            entries(&files).iter().flat_map(|folder| entries(folder)).filter(|file| is_gltf(file)).collect();
         assert!(files.len() >= 30, "only {} glTF files", files.len());
         return files.iter().for_each(|file| check_with_reference(file));
     };
@@ -41,7 +42,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-fn is_gltf(file: &PathBuf) -> bool {
+fn is_gltf(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension == "glb" || extension == "gltf")
 }
 

@@ -29,7 +29,9 @@ fn rig(joints: usize, scales: Scales) -> Library {
     let mut numbers = Numbers::new(joints as u64);
     let last = joints - 1;
     // Nearly a chain: the most rounds that the number of joints can take.
-    let parent = |index: usize, numbers: &mut Numbers| (index % 100 != 0).then(|| index - 1 - numbers.below(2) % index);
+    let parent = |index: usize, numbers: &mut Numbers| {
+        (!index.is_multiple_of(100)).then(|| index - 1 - numbers.below(2) % index)
+    };
     let scale = |numbers: &mut Numbers| {
         let sign = if scales == Scales::Any && numbers.below(4) == 0 { -1.0 } else { 1.0 };
         DVec3::splat(sign * numbers.within(0.95, 1.05))
