@@ -37,6 +37,8 @@ test("mouse, keys and touch move the camera", { skip, timeout: LIMIT }, async ()
   await withPosse(async (page, { address }) => {
     await slide(page, "instances", 0.5);
     await hold(page, 0.25);
+    // The controls are below the picture on a narrow page.
+    await page.locator("#picture").scrollIntoViewIfNeeded();
     const { x, y, width, height } = await page.locator("#picture").boundingBox();
     const middle = [x + width / 2, y + height / 2];
     await assertMoves(page, "a drag", async () => {
