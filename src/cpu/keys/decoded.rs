@@ -8,7 +8,7 @@ use std::ops::Range;
 use glam::Vec4;
 
 use crate::cpu::keys::plan::{ClipRuns, KeyRun, RunKind};
-use crate::cpu::keys::records::{self, Nearness, WideRecords};
+use crate::cpu::keys::records::{self, Nearness, MixedRecords};
 use crate::cpu::keys::rows::{self, DecodedRows, RunColumns};
 use crate::cpu::keys::source::Sampling;
 use crate::cpu::simd::{BlockColumns, FourColumns, Kernel, LARGEST_BLOCK, Lanes, Token};
@@ -159,7 +159,7 @@ impl DecodedClip {
         for part in TransformPart::ALL {
             for run in plan.runs(part) {
                 let RunKind::Keys(keys) = run.kind else { continue };
-                if L::READS_BLOCKS && keys.nearness == Nearness::Blocks {
+                if keys.nearness == Nearness::Blocks {
                     self.push_blocks(token, words, keys, run.joints().len(), part);
                 } else if keys.is_quantized() {
                     self.push_run(words, keys, run.joints().len());
@@ -290,7 +290,7 @@ impl DecodedClip {
         self.scattered.extend(quantized.flat_map(|keys| keys.decode(words).next()));
     }
 
-    /// Appends the columns of a run of `joints` joints, block by block.
+    /// Appends the columns of a run of `joints` joints whose nearness is [`Nearness::Blocks`], block by block.
     #[inline(always)]
     fn push_blocks<L: Lanes>(
         &mut self,
@@ -301,24 +301,33 @@ impl DecodedClip {
         part: TransformPart,
     ) {
         const { assert!(!L::READS_BLOCKS || L::BLOCK == LARGEST_BLOCK) };
-        self.blocks.resize(keys.columns() / COLUMNS_PER_BLOCK, BlockColumns::default());
-        let mut widened = WideRecords::default();
+        let columns = keys.columns();
+        if L::READS_BLOCKS {
+            self.blocks.resize(columns / COLUMNS_PER_BLOCK, BlockColumns::default());
+        } else {
+            self.columns.resize(columns + joints.next_multiple_of(LARGEST_BLOCK) / 4, FourColumns::default());
+        }
+        let mut mixed = MixedRecords::default();
         let mut records = &words[keys.first as usize..];
-        for first in (0..joints).step_by(LARGEST_BLOCK) {
-            let count = LARGEST_BLOCK.min(joints - first);
+        for first in (0..joints).step_by(L::BLOCK) {
+            let count = L::BLOCK.min(joints - first);
             let (block, stride, read) = match keys.column_stride() {
                 Some(stride) => (records, stride, count * stride),
                 None => {
-                    let read = widened.fill(records, count);
-                    (widened.words(), WideRecords::STRIDE, read)
+                    let read = mixed.fill(records, count);
+                    (mixed.words(), MixedRecords::STRIDE, read)
                 }
             };
-            let by_number = records::columns(token, block, stride);
+            if L::READS_BLOCKS {
+                let by_number = records::columns(token, block, stride);
+                self.blocks.push(match part {
+                    TransformPart::Rotation => by_number,
+                    _ => records::by_joint(token, &by_number),
+                });
+            } else {
+                records::fours(token, block, stride, count, &mut self.columns[columns + first / 4..]);
+            }
             records = &records[read..];
-            self.blocks.push(match part {
-                TransformPart::Rotation => by_number,
-                _ => records::by_joint(token, &by_number),
-            });
         }
     }
 

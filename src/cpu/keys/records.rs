@@ -7,13 +7,13 @@
 
 use glam::Vec4;
 
-use crate::cpu::simd::{BLOCK_NUMBERS, BlockColumns, HALF_WINDOW, LARGEST_BLOCK, Lanes, Token};
+use crate::cpu::simd::{BLOCK_NUMBERS, BlockColumns, FourColumns, HALF_WINDOW, LARGEST_BLOCK, Lanes, Token};
 use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::quantized::DecodedColumn;
 use crate::pack::column_words;
 use crate::pack::record::{
     QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_FORM_BITS, QUANTIZED_NUMBERS, QUANTIZED_PLACE_BITS, QUANTIZED_STEP_HIGH,
-    QUANTIZED_STEP_LOW, QUANTIZED_WIDE_COLUMN_WORDS,
+    QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_STEP_LOW, QUANTIZED_WIDE, QUANTIZED_WIDE_COLUMN_WORDS,
 };
 
 /// The distance of the codes of quantized keys of neighbouring joints. Rotations that store all four numbers do not
@@ -67,28 +67,22 @@ fn first_of(byte: usize) -> usize {
     byte / 2 * 2
 }
 
-/// Long records of the columns of a block, made of records of both lengths.
+/// Records of the columns of a block of both lengths, each as the [`STRIDE`](Self::STRIDE) words that begin with it.
 #[derive(Default)]
-pub struct WideRecords([[u32; Self::STRIDE]; LARGEST_BLOCK]);
+pub struct MixedRecords([[u32; Self::STRIDE]; LARGEST_BLOCK]);
 
-impl WideRecords {
+impl MixedRecords {
     /// The words of each.
-    pub const STRIDE: usize = QUANTIZED_WIDE_COLUMN_WORDS as usize;
+    pub const STRIDE: usize = QUANTIZED_WIDE_COLUMN_WORDS as usize + 1;
 
     /// Takes the first `count` records of some words. Returns the number of words that they take.
-    #[inline(never)]
+    #[inline(always)]
     pub fn fill(&mut self, words: &[u32], count: usize) -> usize {
         let mut read = 0;
         for to in &mut self.0[..count] {
-            let own = &words[read..read + column_words(words, read as u32) as usize];
-            read += own.len();
-            if let &[head, format, leasts, more_leasts] = own {
-                let halves = |word: u32| [i32::from(word as i16), word.cast_signed() >> 16].map(i32::cast_unsigned);
-                let ([a, b], [c, d]) = (halves(leasts), halves(more_leasts));
-                *to = [head, format, head & ((1 << QUANTIZED_PLACE_BITS) - 1), a, b, c, d];
-            } else {
-                to.copy_from_slice(own);
-            }
+            // Also what follows a short record: a copy of one size takes no branch.
+            to.copy_from_slice(&words[read..][..Self::STRIDE]);
+            read += column_words(words, read as u32) as usize;
         }
         read
     }
@@ -103,46 +97,56 @@ impl WideRecords {
 /// record, and each takes `stride` words. What follows the last one is decoded, too, to numbers without meaning.
 #[inline(always)]
 pub fn columns<L: Lanes>(token: Token<L>, words: &[u32], stride: usize) -> BlockColumns {
-    let Records { heads, formats, places, leasts } = Records::new(token, words, stride);
-    let first = first_of(places[0] as usize / 8);
+    let records = Records::new(token, words, stride);
+    let first = first_of(records.places[0] as usize / 8);
     // The third place of a transposed block belongs to the first joint of its second half. If the run ends before, it
     // has no meaning.
-    let second = first_of(places[2] as usize / 8).clamp(first, first + HALF_WINDOW);
-    let mut columns = BlockColumns { firsts: [first, second], ..BlockColumns::default() };
-    // Plain loops over arrays: the compiler turns each into a few instructions on registers.
-    let (mut bits, mut missing, mut steps) = ([0_u32; LARGEST_BLOCK], [0_u32; LARGEST_BLOCK], [0.0; LARGEST_BLOCK]);
-    for joint in 0..LARGEST_BLOCK {
-        bits[joint] = places[joint].wrapping_sub(8 * first as u32);
-        let form = heads[joint] >> QUANTIZED_FORM & ((1 << QUANTIZED_FORM_BITS) - 1);
-        missing[joint] = form.wrapping_sub(QUANTIZED_NUMBERS + 1).min(3);
-        steps[joint] =
-            f32::from_bits(formats[joint] >> QUANTIZED_STEP_HIGH << 19 | heads[joint] >> QUANTIZED_STEP_LOW << 11);
+    let second = first_of(records.places[2] as usize / 8).clamp(first, first + HALF_WINDOW);
+    let mut bits = [0_u32; LARGEST_BLOCK];
+    for joint in 0..L::BLOCK {
+        bits[joint] = records.places[joint].wrapping_sub(8 * first as u32);
     }
-    for stored in 0..BLOCK_NUMBERS {
-        let (mut scales, mut bases) = ([0.0; LARGEST_BLOCK], [0.0; LARGEST_BLOCK]);
-        for joint in 0..LARGEST_BLOCK {
-            let follows = stored as u32 >= missing[joint];
-            let number = stored as u32 + u32::from(follows);
-            let width = formats[joint] >> (QUANTIZED_BITS * number) & ((1 << QUANTIZED_BITS) - 1);
-            let (word, shift) = (bits[joint] / 16, bits[joint] % 16);
-            columns.words[stored][joint] = word | (word + 1) << 16;
-            columns.masks[stored][joint] = ((1 << width) - 1) << shift;
-            scales[joint] = steps[joint] * power(shift);
-            // Both are loaded, then one is chosen: the compiler makes slow gathers of a choice between two places.
-            let (own, next) = (leasts[stored][joint], leasts[stored + 1][joint]);
-            let least = if follows { next } else { own };
-            bases[joint] = steps[joint] * least as f32;
-            bits[joint] = bits[joint].wrapping_add(width);
+    BlockColumns { firsts: [first, second], ..records.columns::<L, 16>(bits) }
+}
+
+/// The columns of a block of neighbouring joints, four by four, decoded from the records of `count` joints. Each two
+/// joints must share a window. The columns of joints beyond these have a window in the row, but no meaning.
+#[inline(always)]
+pub fn fours<L: Lanes>(token: Token<L>, words: &[u32], stride: usize, count: usize, to: &mut [FourColumns]) {
+    let records = Records::new(token, words, stride);
+    let mut bits = [0_u32; LARGEST_BLOCK];
+    for joint in 0..L::BLOCK {
+        bits[joint] = records.places[joint] % 8;
+    }
+    let by_number = records.columns::<L, 8>(bits);
+    let bytes = registers_of_joints(token, &bytemuck::cast(by_number.words));
+    let masks = registers_of_joints(token, &bytemuck::cast(by_number.masks));
+    let scales = registers_of_joints(token, &by_number.scales);
+    let bases = registers_of_joints(token, &by_number.bases);
+    let missing: [f32; LARGEST_BLOCK] = bytemuck::cast(by_number.missing);
+    let per_register = L::BLOCK / 4;
+    let mut first = 0;
+    for (four, to) in to[..per_register].iter_mut().enumerate() {
+        for index in 0..4 {
+            let joint = 4 * four + index;
+            // The remainders change nothing: they spare checks of bounds.
+            let (register, place) = (joint / per_register % 4, joint % per_register % 4);
+            let transposed = (4 * place + register) % LARGEST_BLOCK;
+            let own = records.places[transposed] as usize / 8;
+            if joint % 2 == 0 && joint < count {
+                first = own;
+            }
+            // Counted from the window of the pair.
+            let apart = BYTE_OF_EACH.wrapping_mul((own as u32).wrapping_sub(first as u32));
+            let words: [u32; 4] = bytemuck::cast(bytes[register][place].to_array());
+            to.bytes[index] = bytemuck::cast(words.map(|word| word.wrapping_add(apart)));
+            to.masks[index] = bytemuck::cast(masks[register][place]);
+            to.scales[index] = scales[register][place];
+            to.bases[index] = bases[register][place];
+            to.missing[index] = missing[transposed];
+            to.firsts[index] = first;
         }
-        columns.scales[stored] = bytemuck::cast(scales);
-        columns.bases[stored] = bytemuck::cast(bases);
     }
-    let mut indices = [0.0; LARGEST_BLOCK];
-    for joint in 0..LARGEST_BLOCK {
-        indices[joint] = missing[joint] as f32;
-    }
-    columns.missing = bytemuck::cast(indices);
-    columns
 }
 
 /// The columns of a block by joint.
@@ -187,37 +191,87 @@ struct Records {
 }
 
 impl Records {
-    /// Reads records of `stride` words each.
+    /// Reads records of `stride` words each: of the length of long or short records, or of [`MixedRecords`].
     #[inline(always)]
     fn new<L: Lanes>(token: Token<L>, words: &[u32], stride: usize) -> Self {
         let [heads, formats, third, fourth] = four_words(token, words, stride);
-        if stride == QUANTIZED_WIDE_COLUMN_WORDS as usize {
-            let leasts = four_words(token, &words[3..], stride).map(bytemuck::cast);
-            return Self { heads, formats, places: third, leasts };
+        let (mut places, mut leasts) = (third, [[0; LARGEST_BLOCK]; 4]);
+        if stride != QUANTIZED_NARROW_COLUMN_WORDS as usize {
+            leasts = four_words(token, &words[3..], stride).map(bytemuck::cast);
         }
-        let (mut places, mut leasts) = ([0; LARGEST_BLOCK], [[0; LARGEST_BLOCK]; 4]);
-        for joint in 0..LARGEST_BLOCK {
-            places[joint] = heads[joint] & ((1 << QUANTIZED_PLACE_BITS) - 1);
-            leasts[0][joint] = i32::from(third[joint] as i16);
-            leasts[1][joint] = third[joint].cast_signed() >> 16;
-            leasts[2][joint] = i32::from(fourth[joint] as i16);
-            leasts[3][joint] = fourth[joint].cast_signed() >> 16;
+        if stride != QUANTIZED_WIDE_COLUMN_WORDS as usize {
+            for joint in 0..L::BLOCK {
+                let is_wide = heads[joint] & QUANTIZED_WIDE != 0;
+                let or = |wide: i32, short: i32| if is_wide { wide } else { short };
+                let (first, last) = (third[joint].cast_signed(), fourth[joint].cast_signed());
+                let place = heads[joint] & ((1 << QUANTIZED_PLACE_BITS) - 1);
+                places[joint] = or(third[joint].cast_signed(), place.cast_signed()).cast_unsigned();
+                leasts[0][joint] = or(leasts[0][joint], i32::from(first as i16));
+                leasts[1][joint] = or(leasts[1][joint], first >> 16);
+                leasts[2][joint] = or(leasts[2][joint], i32::from(last as i16));
+                leasts[3][joint] = or(leasts[3][joint], last >> 16);
+            }
         }
         Self { heads, formats, places, leasts }
     }
+
+    /// The columns by number, without windows: codes in words of `WORD` bits, 16 or 8. `bits` has for each joint the
+    /// bit of its window at which its first code begins.
+    #[inline(always)]
+    fn columns<L: Lanes, const WORD: u32>(&self, mut bits: Field) -> BlockColumns {
+        const { assert!(WORD == 8 || WORD == 16) };
+        let Self { heads, formats, leasts, .. } = self;
+        let mut columns = BlockColumns::default();
+        // Plain loops over arrays: the compiler turns each into a few instructions on registers.
+        let (mut missing, mut steps) = ([0_u32; LARGEST_BLOCK], [0.0; LARGEST_BLOCK]);
+        for joint in 0..L::BLOCK {
+            let form = heads[joint] >> QUANTIZED_FORM & ((1 << QUANTIZED_FORM_BITS) - 1);
+            missing[joint] = form.wrapping_sub(QUANTIZED_NUMBERS + 1).min(3);
+            steps[joint] =
+                f32::from_bits(formats[joint] >> QUANTIZED_STEP_HIGH << 19 | heads[joint] >> QUANTIZED_STEP_LOW << 11);
+        }
+        for stored in 0..BLOCK_NUMBERS {
+            let (mut scales, mut bases) = ([0.0; LARGEST_BLOCK], [0.0; LARGEST_BLOCK]);
+            for joint in 0..L::BLOCK {
+                let follows = stored as u32 >= missing[joint];
+                let number = stored as u32 + u32::from(follows);
+                let width = formats[joint] >> (QUANTIZED_BITS * number) & ((1 << QUANTIZED_BITS) - 1);
+                let (word, shift) = (bits[joint] / WORD, bits[joint] % WORD);
+                columns.words[stored][joint] = match WORD {
+                    8 => FOUR_BYTES.wrapping_add(BYTE_OF_EACH.wrapping_mul(word)),
+                    _ => word | (word + 1) << 16,
+                };
+                columns.masks[stored][joint] = ((1 << width) - 1) << shift;
+                scales[joint] = steps[joint] * power(shift);
+                // Both are loaded, then one is chosen: the compiler makes slow gathers of a choice between two places.
+                let (own, next) = (leasts[stored][joint], leasts[stored + 1][joint]);
+                let least = if follows { next } else { own };
+                bases[joint] = steps[joint] * least as f32;
+                bits[joint] = bits[joint].wrapping_add(width);
+            }
+            columns.scales[stored] = bytemuck::cast(scales);
+            columns.bases[stored] = bytemuck::cast(bases);
+        }
+        let mut indices = [0.0; LARGEST_BLOCK];
+        for joint in 0..L::BLOCK {
+            indices[joint] = missing[joint] as f32;
+        }
+        columns.missing = bytemuck::cast(indices);
+        columns
+    }
 }
+
+/// A byte of each of four bytes.
+const BYTE_OF_EACH: u32 = 0x0101_0101;
+
+/// The indices of four bytes, one after the other.
+const FOUR_BYTES: u32 = 0x0302_0100;
 
 /// The first four words of each record of a block, word by word.
 #[inline(always)]
 fn four_words<L: Lanes>(token: Token<L>, words: &[u32], stride: usize) -> [Field; 4] {
-    let words = &words[..stride * (L::BLOCK - 1) + 4];
-    let mut rows = [Vec4::ZERO; LARGEST_BLOCK];
-    for (joint, row) in rows[..L::BLOCK].iter_mut().enumerate() {
-        let record: Option<&[u32; 4]> = words[stride * joint..].first_chunk();
-        *row = Vec4::from_array(bytemuck::cast(record.copied().unwrap_or_default()));
-    }
     let mut fields = [[Vec4::ZERO; LARGEST_BLOCK / 4]; 4];
-    for (field, register) in fields.iter_mut().zip(L::transpose(L::load_block(token, &rows))) {
+    for (field, register) in fields.iter_mut().zip(L::transpose(L::load_numbers_apart(token, bytemuck::cast_slice(words), stride))) {
         register.store(field);
     }
     bytemuck::cast(fields)

@@ -77,11 +77,11 @@ impl<const EXACT: bool> Register for Avx2<EXACT> {
     );
 
     #[inline(always)]
-    fn load_apart(token: Token<Self>, from: &[Vec4], stride: usize) -> Self {
-        assert!(stride < from.len(), "a place beyond the end");
+    fn load_apart(token: Token<Self>, from: &[f32], stride: usize) -> Self {
+        assert!(stride < from.len().saturating_sub(3), "a place beyond the end");
         // SAFETY: the token proves that the machine has AVX2; the assertion ensures that both places are within `from`.
         unsafe {
-            let place = |lane: usize| _mm_loadu_ps(from.as_ptr().add(lane * stride).cast());
+            let place = |lane: usize| _mm_loadu_ps(from.as_ptr().add(lane * stride));
             Self(_mm256_set_m128(place(1), place(0)), token)
         }
     }

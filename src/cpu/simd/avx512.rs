@@ -61,12 +61,13 @@ impl<const EXACT: bool> Register for Avx512<EXACT> {
     );
 
     #[inline(always)]
-    fn load_apart(token: Token<Self>, from: &[Vec4], stride: usize) -> Self {
-        assert!(stride < from.len() && 3 * stride < from.len(), "places beyond the end");
+    fn load_apart(token: Token<Self>, from: &[f32], stride: usize) -> Self {
+        let reach = from.len().saturating_sub(3);
+        assert!(stride < reach && 3 * stride < reach, "places beyond the end");
         // SAFETY: the token proves that the machine has AVX-512; the assertion ensures that all four places are within
         // `from`.
         unsafe {
-            let place = |lane: usize| _mm_loadu_ps(from.as_ptr().add(lane * stride).cast());
+            let place = |lane: usize| _mm_loadu_ps(from.as_ptr().add(lane * stride));
             let low = _mm512_insertf32x4::<1>(_mm512_castps128_ps512(place(0)), place(1));
             Self(_mm512_insertf32x4::<3>(_mm512_insertf32x4::<2>(low, place(2)), place(3)), token)
         }

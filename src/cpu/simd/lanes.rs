@@ -44,6 +44,12 @@ pub trait Lanes: Register {
     /// Loads a block, one joint from every `stride` places of a slice.
     #[inline(always)]
     fn load_block_apart(token: Token<Self>, from: &[Vec4], stride: usize) -> [Self; 4] {
+        Self::load_numbers_apart(token, bytemuck::cast_slice(from), 4 * stride)
+    }
+
+    /// Loads a block of four numbers per joint, which begin `stride` numbers after those of the joint before.
+    #[inline(always)]
+    fn load_numbers_apart(token: Token<Self>, from: &[f32], stride: usize) -> [Self; 4] {
         let register = Self::BLOCK / 4 * stride;
         [
             Self::load_apart(token, from, stride),

@@ -27,12 +27,12 @@ pub trait Register: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output 
     /// Loads the first joints of a slice.
     fn load(token: Token<Self>, from: &[Vec4]) -> Self;
 
-    /// Loads one joint from every `stride` places of a slice.
+    /// Loads four numbers per joint, which begin `stride` numbers after those of the joint before.
     #[inline(always)]
-    fn load_apart(token: Token<Self>, from: &[Vec4], stride: usize) -> Self {
+    fn load_apart(token: Token<Self>, from: &[f32], stride: usize) -> Self {
         let mut joints = [Vec4::ZERO; LARGEST_BLOCK / 4];
         for (lane, joint) in joints[..Self::BLOCK / 4].iter_mut().enumerate() {
-            *joint = from[lane * stride];
+            *joint = Vec4::from_slice(&from[lane * stride..]);
         }
         Self::load(token, &joints)
     }
