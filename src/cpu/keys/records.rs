@@ -12,8 +12,8 @@ use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::quantized::DecodedColumn;
 use crate::pack::column_words;
 use crate::pack::record::{
-    QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_FORM_BITS, QUANTIZED_NUMBERS, QUANTIZED_PLACE_BITS, QUANTIZED_STEP_HIGH,
-    QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_STEP_LOW, QUANTIZED_WIDE, QUANTIZED_WIDE_COLUMN_WORDS,
+    QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_FORM_BITS, QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_NUMBERS,
+    QUANTIZED_PLACE_BITS, QUANTIZED_STEP_HIGH, QUANTIZED_STEP_LOW, QUANTIZED_WIDE, QUANTIZED_WIDE_COLUMN_WORDS,
 };
 
 /// The distance of the codes of quantized keys of neighbouring joints. Rotations that store all four numbers do not
@@ -271,7 +271,8 @@ const FOUR_BYTES: u32 = 0x0302_0100;
 #[inline(always)]
 fn four_words<L: Lanes>(token: Token<L>, words: &[u32], stride: usize) -> [Field; 4] {
     let mut fields = [[Vec4::ZERO; LARGEST_BLOCK / 4]; 4];
-    for (field, register) in fields.iter_mut().zip(L::transpose(L::load_numbers_apart(token, bytemuck::cast_slice(words), stride))) {
+    let block = L::load_numbers_apart(token, bytemuck::cast_slice(words), stride);
+    for (field, register) in fields.iter_mut().zip(L::transpose(block)) {
         register.store(field);
     }
     bytemuck::cast(fields)

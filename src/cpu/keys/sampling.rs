@@ -220,6 +220,7 @@ mod tests {
     use crate::cpu::InstructionSet;
     use crate::cpu::keys::records::{self, Nearness, nearness};
     use crate::cpu::keys::rows::{self, KeyRow, RunColumns};
+    use crate::cpu::simd::FourColumns;
     use crate::cpu::stages::quantized::{DecodedColumn, WORDS_BEYOND};
     use crate::pack::record::{
         QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_NUMBERS, QUANTIZED_STEP_HIGH,
@@ -348,34 +349,51 @@ mod tests {
         }
     }
 
-    /// Decodes two rows and interpolates between them at a fraction: joints one by one or in pairs, and, if `blocks` is
-    /// set, block by block.
+    /// A way to decode columns.
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    enum Way {
+        /// Record by record.
+        Apart,
+        /// The records of a block at once, to columns four by four.
+        Fours,
+        /// The records of a block at once, to columns of blocks.
+        Blocks,
+    }
+
+    /// Decodes two rows and interpolates between them at a fraction.
     struct Sample<'a> {
         keys: &'a TestKeys,
         decoded: &'a DecodedClip,
         nearness: Nearness,
         fraction: f32,
-        blocks: bool,
+        way: Way,
     }
 
     impl Kernel for Sample<'_> {
         type Output = Vec<Vec4>;
         fn run<L: Lanes>(self, token: Token<L>) -> Vec<Vec4> {
-            let four = &self.decoded.columns;
+            let mut four = self.decoded.columns.clone();
             let mut joints = 4 * four.len();
             let mut blocks = Vec::new();
-            if self.blocks {
+            if self.way != Way::Apart {
                 let stride = self.keys.stride();
                 joints = JOINTS.next_multiple_of(L::BLOCK);
+                four = vec![FourColumns::default(); joints / 4];
                 for first in (0..joints).step_by(L::BLOCK) {
-                    let block = records::columns(token, &self.keys.records()[stride * first..], stride);
+                    let records = &self.keys.records()[stride * first..];
+                    if self.way == Way::Fours {
+                        let count = L::BLOCK.min(JOINTS - first);
+                        records::fours(token, records, stride, count, &mut four[first / 4..]);
+                        continue;
+                    }
+                    let block = records::columns(token, records, stride);
                     blocks.push(if self.keys.missing.is_some() { block } else { records::by_joint(token, &block) });
                 }
             }
             let columns = match self.nearness {
-                _ if self.blocks => RunColumns::Blocks(&blocks),
-                Nearness::Apart => RunColumns::Apart(four),
-                _ => RunColumns::Paired(four),
+                _ if self.way == Way::Blocks => RunColumns::Blocks(&blocks),
+                Nearness::Apart => RunColumns::Apart(&four),
+                _ => RunColumns::Paired(&four),
             };
             let part = self.keys.part();
             let rows = [KeyRow { from: 0, to: 0 }, KeyRow { from: 4 * self.keys.row, to: joints }];
@@ -407,12 +425,14 @@ mod tests {
         };
         let mut all = Vec::new();
         for set in InstructionSet::ALL {
-            let sample = |blocks| Sample { keys, decoded: &decoded, nearness, fraction, blocks };
-            let found = set.run(sample(false));
+            let sample = |way| Sample { keys, decoded: &decoded, nearness, fraction, way };
+            let found = set.run(sample(Way::Apart));
             if nearness == Nearness::Blocks {
-                assert_eq!(bits(&set.run(sample(true))), bits(&found), "{}: {:?}", set.name(), keys.widths);
-                let exact = set.run_exact(sample(false));
-                assert_eq!(bits(&set.run_exact(sample(true))), bits(&exact), "{}, exact", set.name());
+                let exact = set.run_exact(sample(Way::Apart));
+                for way in [Way::Fours, Way::Blocks] {
+                    assert_eq!(bits(&set.run(sample(way))), bits(&found), "{}, {way:?}: {:?}", set.name(), keys.widths);
+                    assert_eq!(bits(&set.run_exact(sample(way))), bits(&exact), "{}, {way:?}, exact", set.name());
+                }
             }
             all.push((set.name().to_owned(), found));
         }
