@@ -16,6 +16,7 @@ use std::sync::OnceLock;
 use glam::Vec4;
 
 use crate::cpu::block::JointParts;
+use crate::cpu::block::slerp::NEAR_ARC;
 use crate::cpu::keys::records::{Nearness, nearness};
 use crate::cpu::simd::LARGEST_BLOCK;
 use crate::cpu::stages::TransformPart;
@@ -126,6 +127,8 @@ pub struct KeyRun {
 pub enum KeyStorage {
     /// Values.
     Values,
+    /// Values, rotations of which neighbouring keys are [near](NEAR_ARC) each other.
+    NearRotations,
     /// Quantized keys, whose columns have short records.
     Narrow,
     /// Quantized keys, whose columns have long records.
@@ -151,7 +154,7 @@ impl KeyRun {
     /// Returns `true` if the keys are quantized.
     #[inline(always)]
     pub fn is_quantized(&self) -> bool {
-        self.storage != KeyStorage::Values
+        !matches!(self.storage, KeyStorage::Values | KeyStorage::NearRotations)
     }
 
     /// Returns `true` if some rotations store all four numbers.
@@ -166,7 +169,7 @@ impl KeyRun {
         match self.storage {
             KeyStorage::Narrow => Some(QUANTIZED_NARROW_COLUMN_WORDS as usize),
             KeyStorage::Wide => Some(QUANTIZED_WIDE_COLUMN_WORDS as usize),
-            KeyStorage::Values | KeyStorage::Mixed | KeyStorage::MixedWithWhole => None,
+            KeyStorage::Values | KeyStorage::NearRotations | KeyStorage::Mixed | KeyStorage::MixedWithWhole => None,
         }
     }
 
@@ -366,7 +369,7 @@ impl ClipRuns {
         let (mut runs, mut splits, mut animated) = (Vec::new(), [0; 3], Vec::new());
         for (part, channels) in TransformPart::ALL.into_iter().zip(channels.chunks_exact(joints.max(1))) {
             splits[part as usize] = runs.len() as u32;
-            runs.extend(builder.runs(part, channels));
+            runs.extend(builder.runs(&clip, part, channels));
             let is_animated = |channel: &Channel| mode_of(channel.sampler) & !MODE_QUANTIZED != MODE_REST;
             let bits = |channels: &[Channel]| {
                 channels.iter().rev().fold(0, |bits, channel| bits << 1 | u64::from(is_animated(channel)))
@@ -439,7 +442,7 @@ impl<'a> PlanBuilder<'a> {
     }
 
     /// The runs of one part of the transforms of all joints.
-    fn runs(&mut self, part: TransformPart, channels: &[Channel]) -> Vec<JointRun> {
+    fn runs(&mut self, clip: &ClipRecord, part: TransformPart, channels: &[Channel]) -> Vec<JointRun> {
         let mut runs: Vec<JointRun> = Vec::new();
         // The offset after the first key, or after the record, of the joint before.
         let mut end = 0;
@@ -461,6 +464,7 @@ impl<'a> PlanBuilder<'a> {
         let mut runs = self.merge(runs, part);
         if part == TransformPart::Rotation {
             self.find_turning(&mut runs);
+            self.find_near(&mut runs, clip);
         }
         runs
     }
@@ -534,6 +538,27 @@ impl<'a> PlanBuilder<'a> {
                 if known.is_none() {
                     self.turning.push(keys.timeline);
                 }
+            }
+        }
+    }
+
+    /// Marks the runs of rotations whose neighbouring keys are near each other.
+    fn find_near(&self, runs: &mut [JointRun], clip: &ClipRecord) {
+        for run in runs {
+            let joints = run.count as usize;
+            let RunKind::Keys(keys) = &mut run.kind else { continue };
+            if keys.is_quantized() || keys.step {
+                continue;
+            }
+            let timeline: TimelineRecord =
+                self.arrays.record(clip.timelines + TimelineRecord::WORDS as u32 * keys.timeline);
+            let (row, values) = (timeline.row as usize, &self.arrays.values[keys.first as usize..]);
+            let is_near = |key: usize| {
+                let (start, end) = (&values[key * row..][..joints], &values[(key + 1) * row..][..joints]);
+                start.iter().zip(end).all(|(start, end)| start.dot(*end) >= NEAR_ARC)
+            };
+            if (1..timeline.key_count as usize).all(|next| is_near(next - 1)) {
+                keys.storage = KeyStorage::NearRotations;
             }
         }
     }

@@ -7,7 +7,7 @@ use glam::Vec4;
 use crate::cpu::block::JointParts;
 use crate::cpu::block::slerp::{Arcs, Weights, copy, lerp, slerp};
 use crate::cpu::keys::decoded::DecodedClip;
-use crate::cpu::keys::plan::{JointRun, KeyRun, RunKind};
+use crate::cpu::keys::plan::{JointRun, KeyRun, KeyStorage, RunKind};
 use crate::cpu::keys::source::{ClipSource, Sampling};
 use crate::cpu::simd::{Kernel, Lanes, Token};
 use crate::cpu::stages::TransformPart;
@@ -170,7 +170,12 @@ fn sample_keys<L: Lanes>(
         copy(token, start, to);
     } else if part == TransformPart::Rotation {
         // Also if a key is hit: the keys of a file have unit length only up to its rounding.
-        slerp::<_, false>(token, [start, end], &sampling.weights(instance, keys, span.fraction), to);
+        let weights = &sampling.weights(instance, keys, span.fraction);
+        if keys.storage == KeyStorage::NearRotations {
+            slerp::<_, false, true>(token, [start, end], weights, to);
+        } else {
+            slerp::<_, false, false>(token, [start, end], weights, to);
+        }
     } else {
         lerp(token, start, end, span.fraction, to);
     }
@@ -206,7 +211,7 @@ fn sample_decoded<L: Lanes>(
     if rotations {
         let (end, weights) =
             if stays { (start, Weights::new(0.0)) } else { (end, sampling.weights(instance, keys, span.fraction)) };
-        slerp::<_, true>(token, [start, end], &weights, to);
+        slerp::<_, true, false>(token, [start, end], &weights, to);
     } else if stays {
         copy(token, start, to);
     } else {
@@ -403,7 +408,7 @@ mod tests {
             let mut to = vec![Vec4::ZERO; joints];
             match part {
                 TransformPart::Rotation => {
-                    slerp::<_, true>(token, [start, end], &Weights::new(self.fraction), &mut to);
+                    slerp::<_, true, false>(token, [start, end], &Weights::new(self.fraction), &mut to);
                 }
                 _ => lerp(token, start, end, self.fraction, &mut to),
             }
