@@ -120,14 +120,26 @@ pub(crate) fn of_clip(library: &Library, clip: &Clip) -> Option<Uneven> {
 const NEAR_X: f64 = 1e-6;
 
 /// True if the joints that carry a skin have one scale along all axes in the rest pose, of either sign and up to
-/// rounding, and no matrices. Whatever clips with such scales are mixed, the x of a scale then stands for all axes.
+/// rounding, and matrices only where the rest pose stands for them. Whatever clips with such scales are mixed, the x of
+/// a scale then stands for all axes: no clip animates a joint with a matrix.
 pub(crate) fn is_uniform_at_rest(library: &Library, id: SkeletonId) -> bool {
     let carries = carriers(library, id);
     let mut joints = library.skeleton(id).joints().iter().zip(carries).filter(|(_, carries)| *carries);
     joints.all(|(joint, _)| {
         let scale = joint.rest.scale;
-        joint.matrix.is_none() && is_near_x(&scale.to_array(), NEAR_X * scale.abs().max_element())
+        is_near_x(&scale.to_array(), NEAR_X * scale.abs().max_element()) && rest_is_matrix(joint)
     })
+}
+
+/// True if a joint has no matrix, or its rest transform stands for the matrix up to rounding.
+fn rest_is_matrix(joint: &Joint) -> bool {
+    let Some(matrix) = &joint.matrix else { return true };
+    let rest = joint.rest.to_affine();
+    let off = rest.matrix3 - matrix.matrix3;
+    let columns = [off.x_axis, off.y_axis, off.z_axis];
+    let moved = rest.translation - matrix.translation;
+    columns.map(DVec3::length_squared).iter().sum::<f64>().sqrt() <= NEAR_X * joint.rest.scale.abs().max_element()
+        && moved.length() <= NEAR_X * matrix.translation.length()
 }
 
 /// True if a clip keeps one scale along all axes, of either sign and up to rounding, at the joints that carry a skin.
@@ -144,22 +156,21 @@ fn is_near_x(numbers: &[f64], least: f64) -> bool {
     numbers.iter().all(|number| (number - numbers[0]).abs() <= least)
 }
 
-/// True if a curve of scales keeps one scale along all axes. Between such keys, any easing and what follows from it
-/// beyond them do.
+/// True if a curve of scales keeps one scale along all axes. Between such keys, any easing does, and so does what
+/// follows beyond them. A straight line continues a difference without end, so that it needs equal scales.
 fn is_uniform_curve(curve: &Curve) -> bool {
     let (times, spline) = (curve.timeline().times(), curve.interpolation() == Interpolation::CubicSpline);
     let keys = || 0..times.len();
     let largest = keys().flat_map(|key| curve.value(key)).fold(0.0, |most: f64, scale| most.max(scale.abs()));
+    let bound = if curve.extrapolation().contains(&Extrapolation::Linear) { 0.0 } else { NEAR_X * largest };
     // A tangent has at most its share of the interval before or after.
     let longest = times.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::MIN_POSITIVE, f64::max);
     let tangents_are_near = |key: usize| {
         let tangents = [curve.in_tangent(key), curve.out_tangent(key)];
-        tangents.into_iter().all(|tangent| is_near_x(tangent, NEAR_X * largest / longest))
+        tangents.into_iter().all(|tangent| is_near_x(tangent, bound / longest))
     };
     let is_known = spline || matches!(curve.interpolation(), Interpolation::Step | Interpolation::Linear);
-    is_known
-        && keys().all(|key| is_near_x(curve.value(key), NEAR_X * largest))
-        && (!spline || keys().all(tangents_are_near))
+    is_known && keys().all(|key| is_near_x(curve.value(key), bound)) && (!spline || keys().all(tangents_are_near))
 }
 
 /// True if the marked joints of a skeleton keep a uniform scale above 0 in the rest pose and in all clips, up to the
@@ -316,7 +327,8 @@ mod tests {
         let (joints, inverse_bind) = (vec![1], vec![DAffine3::IDENTITY]);
         library.add_skin(Skin { name: None, skeleton, joints, inverse_bind }).unwrap();
         let track = Track { target: Target::Scale(joint), component, curve };
-        let clip = library.add_clip(Clip::new(None, skeleton, vec![track])).unwrap();
+        let clip = Clip { length: Some(9.0), ..Clip::new(None, skeleton, vec![track]) };
+        let clip = library.add_clip(clip).unwrap();
         is_uniform_at_rest(&library, skeleton) && is_uniform_in_clip(&library, library.clip(clip))
     }
 
@@ -337,8 +349,20 @@ mod tests {
         assert!(with_rest(0, [-3.0; 3]) && with_rest(0, [0.0; 3]) && with_rest(1, [1.0, 1.0 + 9e-7, 1.0]));
         assert!(!with_rest(0, [1.0, 1.0, 1.0 + 2e-6]) && !with_rest(1, [1.0, -1.0, 1.0]));
         assert!(with_rest(2, [1.0, 2.0, 3.0]), "nothing with a skin follows it");
-        let matrix = |joints: &mut Vec<Joint>| joints[1].matrix = Some(DAffine3::IDENTITY);
-        assert!(!found(&matrix, 0, None, linear([2.0; 3])));
+        let with_matrix = |x_axis: [f64; 3], x: f64| {
+            let mut matrix = DAffine3::from_translation(DVec3::new(x, 0.0, 0.0));
+            matrix.matrix3.x_axis = x_axis.into();
+            let change = |joints: &mut Vec<Joint>| {
+                joints[1].matrix = Some(matrix);
+                joints[1].rest.translation.x = 5.0;
+            };
+            found(&change, 0, None, linear([2.0; 3]))
+        };
+        assert!(with_matrix([1.0, 0.0, 0.0], 5.0), "the rest transform stands for it");
+        assert!(with_matrix([1.0, 5e-7, 0.0], 5.000_002), "rounding of a file");
+        assert!(!with_matrix([1.0, 2e-6, 0.0], 5.0), "shear");
+        assert!(!with_matrix([1.0, 0.0, 0.0], 5.000_02), "moved");
+        assert!(!with_matrix([-1.0, 0.0, 0.0], 5.0), "mirrored, and the rest transform is not");
         let with_curve = |joint, curve| found(&|_| {}, joint, None, curve);
         assert!(with_curve(1, linear([-2.0; 3])) && with_curve(1, linear([2.0, 2.0 + 1e-6, 2.0])));
         assert!(!with_curve(1, linear([2.0, 2.0, 2.1])) && with_curve(2, linear([2.0, 2.0, 2.1])));
@@ -348,5 +372,12 @@ mod tests {
         };
         assert!(spline([5.0; 3]) && !spline([5.0, 5.0, 5.001]));
         assert!(!found(&|_| {}, 0, Some(1), curve(Interpolation::Linear, 1, &[1.0, 2.0])), "one axis alone");
+        // Two seconds beyond its keys, a straight line is off by twice as much as the keys.
+        let continued = |last: [f64; 3], after: Extrapolation| {
+            with_curve(1, linear(last).with_extrapolation(Extrapolation::Clamp, after))
+        };
+        assert!(continued([2.0; 3], Extrapolation::Linear));
+        assert!(!continued([2.0, 2.0 + 1e-6, 2.0], Extrapolation::Linear));
+        assert!(continued([2.0, 2.0 + 1e-6, 2.0], Extrapolation::PingPong));
     }
 }
