@@ -103,8 +103,8 @@ pub(crate) struct PackedSkeleton {
     pub parents: Vec<Option<usize>>,
     /// The scale in the rest pose that dual quaternions cannot hold, if there is one.
     pub uneven: Option<Uneven>,
-    /// True if kernels may take the x of a scale of the joints with skins for all axes, at rest and in all clips, and
-    /// the parts of inverse bind matrices are packed.
+    /// Set if kernels may take the x of a scale of the joints with skins for all axes, at rest and in all clips, and
+    /// the packed parts of inverse bind matrices for the matrices.
     pub uniform_scales: bool,
     /// The joints that lead to its chains.
     pub reach: ReachJoints,
@@ -142,7 +142,7 @@ impl PackedLibrary {
         for (id, rest_clip) in library.skeleton_ids().zip(&rest_clips) {
             let skeleton = library.skeleton(id);
             let skins: Vec<&Skin> = library.skins_of(id).map(|(_, skin)| skin).collect();
-            let mut record = skeleton::pack_skeleton(&mut arrays, skeleton, &skins);
+            let (mut record, has_uniform_binds) = skeleton::pack_skeleton(&mut arrays, skeleton, &skins);
             timelines.keys.add_rest(&arrays, record.rest, skeleton);
             let rest_record = clip::pack_clip(&mut arrays, &mut timelines, library, rest_clip, &[], record.rest);
             record.rest_clip = arrays.push_records(&[rest_record]);
@@ -150,7 +150,7 @@ impl PackedLibrary {
             let skins = skins.iter().map(|skin| skin.joints.len()).collect();
             let parents = skeleton.joints().iter().map(|joint| joint.parent).collect();
             let (name, uneven) = (skeleton.name().map(str::to_owned), uniform_scale::of_skeleton(library, id));
-            let uniform_scales = record.uniform_binds != NONE && uniform_scale::is_uniform_at_rest(library, id);
+            let uniform_scales = has_uniform_binds && uniform_scale::is_uniform_at_rest(library, id);
             let reach = ReachJoints::default();
             skeletons.push(PackedSkeleton { name, record, skins, parents, uneven, uniform_scales, reach });
         }

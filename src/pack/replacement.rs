@@ -107,7 +107,7 @@ impl PackedLibrary {
         if skeletons_fit && self.features.or(other.features) == self.features {
             return Ok(());
         }
-        let reason = "the library has kinds of curves that the engine was not made for; call \
+        let reason = "the library has kinds of curves or scales that the engine was not made for; call \
                       PackedLibrary::reserve_for before the engine is made";
         Err(Error::Usage(reason.into()))
     }
@@ -337,7 +337,7 @@ mod tests {
         for (first, other) in [(plain(), spline), (constant(), moving), (constant(), timed), (plain(), nearly)] {
             let mut first = PackedLibrary { capacity: plain().capacity, ..first };
             let error = replace(&first, &other).unwrap_err();
-            assert!(error.contains("kinds of curves that the engine was not made for"), "{error}");
+            assert!(error.contains("kinds of curves or scales that the engine was not made for"), "{error}");
             first.reserve_for(&other).unwrap();
             let taken = replace(&first, &other).unwrap();
             assert_eq!((taken.features, taken.capacity), (first.features, first.capacity));
