@@ -65,7 +65,8 @@ impl PackedLibrary {
     /// uniform.
     pub(crate) fn replaced_by(&self, mut other: Self) -> Result<Self, Error> {
         self.check_shape(&other)?;
-        let non_uniform = |(own, other): (&PackedClip, &PackedClip)| other.non_uniform.clone().filter(|_| own.non_uniform.is_none());
+        let non_uniform =
+            |(own, other): (&PackedClip, &PackedClip)| other.non_uniform.clone().filter(|_| own.non_uniform.is_none());
         if let Some(non_uniform) = self.clips.iter().zip(&other.clips).find_map(non_uniform) {
             let reason = format!(
                 "a library cannot take the place of one whose scales are uniform: {}, or call PackedLibrary::reserve_for \
