@@ -155,7 +155,7 @@ fn pack_ancestors(arrays: &mut Arrays, skeleton: &Skeleton) -> (u32, u32) {
 /// The rounds of which a word holds the ancestors, if they are bytes.
 const ROUNDS_PER_WORD: usize = 4;
 
-/// Returns true if the ancestors of a skeleton of some joints are bytes.
+/// Returns `true` if the ancestors of a skeleton of some joints are bytes.
 fn has_bytes(joints: usize) -> bool {
     joints <= MAX_BYTE_JOINTS as usize
 }
