@@ -325,7 +325,7 @@ fn drive_nearer(nearest: Nearest, triangle: TriangleRecord, corner: vec2<f32>, a
     return found;
 }
 
-/// True if a point is nearer than another one.
+/// Returns `true` if a point is nearer than another one.
 ///
 /// A point between the corners of a side is nearer than they are. A little before a corner, the rounding of `distance`
 /// hides that, and the next side, which has the same corner, would move the point there.

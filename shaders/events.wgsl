@@ -170,7 +170,7 @@ fn events_miss(missed: vec2<u32>) {
     }
 }
 
-/// True if a layer plays and its time moves.
+/// Returns `true` if a layer plays and its time moves.
 fn events_move(layer: LayerRecord) -> bool {
     let moves = (layer.passes_0 | layer.passes_1 | layer.passes_2 | layer.passes_3) != 0u;
     let passes = (layer.repeat_count | layer.repeat_low | layer.repeat_high) != 0u;
@@ -354,7 +354,7 @@ fn events_count_before(part: Part, time: vec2<u32>) -> u32 {
     return low;
 }
 
-/// True if a pass goes from the start of the part to its end.
+/// Returns `true` if a pass goes from the start of the part to its end.
 fn events_upward(part: Part, pass_index: vec2<u32>) -> bool {
     let odd = ((pass_index.x ^ (pass_index.y >> 31u)) & 1u) == 1u;
     let turned = (part.clock & CLOCK_PING_PONG) != 0u && odd;
@@ -415,7 +415,7 @@ fn events_multiply(a: vec2<u32>, b: u32) -> vec2<u32> {
     return vec2(low.x, low.y + a.y * b);
 }
 
-/// True if a signed number of 64 bits is less than another.
+/// Returns `true` if a signed number of 64 bits is less than another.
 fn events_before(a: vec2<u32>, b: vec2<u32>) -> bool {
     return phase_less(vec2(a.x, a.y ^ 0x80000000u), vec2(b.x, b.y ^ 0x80000000u));
 }
@@ -432,7 +432,7 @@ fn events_negate(a: vec4<u32>) -> vec4<u32> {
     return events_add(~a, vec4(1u, 0u, 0u, 0u));
 }
 
-/// True if a signed number of 128 bits is less than another.
+/// Returns `true` if a signed number of 128 bits is less than another.
 fn events_less(a: vec4<u32>, b: vec4<u32>) -> bool {
     return events_before(a.zw, b.zw) || (all(a.zw == b.zw) && phase_less(a.xy, b.xy));
 }

@@ -43,7 +43,7 @@ pub struct Player {
     /// The rest of the delay, in seconds.
     wait: f64,
     accumulated: f64,
-    /// True if the next frame does not advance.
+    /// `true` if the next frame does not advance.
     unadvanced: bool,
     mark: Option<EventMark>,
     fired: Vec<usize>,

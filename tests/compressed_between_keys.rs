@@ -112,9 +112,9 @@ struct Chain {
     /// The most degrees that a joint turns from key to key.
     turn: f64,
     interpolation: Interpolation,
-    /// True if every third joint has an animated scale.
+    /// `true` if every third joint has an animated scale.
     has_scales: bool,
-    /// True if a property has steps, on the timeline of the joints.
+    /// `true` if a property has steps, on the timeline of the joints.
     has_steps: bool,
 }
 

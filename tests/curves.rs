@@ -215,7 +215,7 @@ struct Case<'a> {
     id: String,
     values: &'a [Value],
     times: Vec<f64>,
-    /// True if each key holds until the next one.
+    /// `true` if each key holds until the next one.
     steps: bool,
 }
 

@@ -54,13 +54,13 @@ fn check_engine(spec: &SceneSpec, scene: &Scene, library: &Library, engine: &mut
 struct Coverage {
     skeletons: usize,
     skins: usize,
-    /// True if a crowd had a small skeleton together with one of more than 64 joints, and with one of more than 256
+    /// `true` if a crowd had a small skeleton together with one of more than 64 joints, and with one of more than 256
     /// joints.
     beside: [bool; 2],
     layers: [bool; Crowd::MAX_LAYERS + 1],
     modes: HashSet<LayerMode>,
     masked: usize,
-    /// True if a layer was fading in, fading out, and both.
+    /// `true` if a layer was fading in, fading out, and both.
     fading: [bool; 3],
     shared: usize,
 }

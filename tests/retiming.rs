@@ -206,7 +206,7 @@ struct Run {
     keys: usize,
     /// The step from key to key.
     step: f64,
-    /// True if the keys jump by multiples of the step instead of adding it up.
+    /// `true` if the keys jump by multiples of the step instead of adding it up.
     jumps: bool,
 }
 

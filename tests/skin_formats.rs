@@ -10,7 +10,8 @@ use posse::gpu::GpuCrowd;
 use posse::low_level::skin_format;
 use posse::packed::PackedLibrary;
 use posse::{
-    Crowd, Evaluator, Joint, Library, Outputs, Reference, Skeleton, Skin, SkinFormat, Ticks, Transform, contract,
+    Crowd, Evaluator, Joint, Library, Outputs, Reference, Skeleton, SkeletonId, Skin, SkinFormat, Ticks, Transform,
+    contract,
 };
 use proptest::prelude::*;
 
@@ -18,8 +19,8 @@ use crate::support::assert_close::assert_matrix;
 use crate::support::build::{degrees, joint, library};
 use crate::support::cases::cases;
 use crate::support::each_engine::{each_engine, fast_engines, gpu_unless_left_out};
-use crate::support::gpu_library::gpu_engine;
-use crate::support::scenes::{Scene, scenes};
+use crate::support::gpu_library::{gpu_engine, pose_kernels};
+use crate::support::scenes::{Scene, SceneSpec, scenes};
 
 /// A library with one joint in its rest pose, and a crowd of one instance.
 fn rest_pose_crowd(rest: Transform) -> (Library, Crowd) {
@@ -212,13 +213,31 @@ proptest! {
         check(&spec.plain_scene().uniform(), Outputs::ALL, SkinFormat::DualQuaternion);
     }
 
-    /// For skins alone, the GPU engine has kernels for one scale per joint.
+    /// For skins alone, the GPU engine has kernels for uniform scales.
     #[test]
-    fn skins_alone(spec in scenes(256, 30)) {
+    fn skins_alone(spec in scenes(256, 30).prop_filter("no kernel for uniform scales", has_uniform_kernels)) {
+        let scene = spec.plain_scene().uniform();
+        let packed = PackedLibrary::new(&scene.library).unwrap();
+        for (skeleton, kernel) in pose_kernels(&packed, &scene.crowd, Outputs::SKIN) {
+            prop_assert!(kernel.contains("_uniform") || !needs_uniform_kernel(&scene, skeleton), "{kernel}");
+        }
         for format in SkinFormat::ALL {
-            check(&spec.plain_scene().uniform(), Outputs::SKIN, format);
+            check(&scene, Outputs::SKIN, format);
         }
     }
+}
+
+/// Returns `true` if a scene with uniform scales has instances of a skeleton that needs the kernel for uniform scales.
+fn has_uniform_kernels(spec: &SceneSpec) -> bool {
+    let scene = spec.plain_scene().uniform();
+    (0..scene.crowd.len()).any(|instance| needs_uniform_kernel(&scene, scene.crowd.skeleton(instance)))
+}
+
+/// Returns `true` for a skeleton with a skin and a lane per joint. Of every second one, the joints have one skin matrix
+/// at most, and no matrices of their own: see [`Scene::uniform`].
+fn needs_uniform_kernel(Scene { library, .. }: &Scene, skeleton: SkeletonId) -> bool {
+    let has_lanes = (17..=256).contains(&library.skeleton(skeleton).joints().len());
+    has_lanes && skeleton.index().is_multiple_of(2) && library.skins_of(skeleton).next().is_some()
 }
 
 #[test]

@@ -49,7 +49,7 @@ impl Gait {
         Foot { ball: DVec3::new(spot.x, GROUND + height, spot.y), rotation, yaw: spot.z, bend }
     }
 
-    /// True if the ball of a foot stays on the ground at a phase of its own cycle.
+    /// Returns `true` if the ball of a foot stays on the ground at a phase of its own cycle.
     pub fn is_planted(&self, phase: f64) -> bool {
         (phase + 0.5 * self.duty).rem_euclid(1.0) < self.duty
     }

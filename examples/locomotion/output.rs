@@ -49,7 +49,7 @@ impl Output {
         if matches!(self, Self::Png(_)) { [1200, 500] } else { Self::FILM }
     }
 
-    /// True if the file shows a frame.
+    /// Returns `true` if the file shows a frame.
     pub fn shows(&self, frame: usize, frames: usize) -> bool {
         if matches!(self, Self::Png(_)) { frame + 1 == frames } else { frame % EVERY == EVERY - 1 }
     }

@@ -10,7 +10,7 @@ use crate::cocos_check;
 /// The largest magnitude of a number, up to which an `f32` has room for the squares and products of a pose.
 const LARGEST: f64 = 1e6;
 
-/// Returns true if the poses of a library take little time: few joints, clips and keys.
+/// Returns `true` if the poses of a library take little time: few joints, clips and keys.
 pub fn is_small(library: &Library) -> bool {
     let numbers = |skeleton: &posse::Skeleton| {
         skeleton.joints().len() + skeleton.joints().iter().map(|joint| joint.weights.len()).sum::<usize>()
@@ -22,8 +22,8 @@ pub fn is_small(library: &Library) -> bool {
         && curves().map(|curve| curve.values().len()).sum::<usize>() <= 4096
 }
 
-/// Returns true if the numbers of a library have magnitudes for which the contract is made: products of several of them
-/// do not leave the range of an `f32`.
+/// Returns `true` if the numbers of a library have magnitudes for which the contract is made: products of several of
+/// them do not leave the range of an `f32`.
 pub fn is_everyday(library: &Library) -> bool {
     let small = |number: f64| number.abs() <= LARGEST;
     let small_curve = |curve: &Curve| {
@@ -104,13 +104,13 @@ pub fn choice(data: &[u8]) -> u64 {
     data.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Returns true if a clip has few tracks and keys.
+/// Returns `true` if a clip has few tracks and keys.
 pub fn is_small_clip(clip: &UnboundClip) -> bool {
     let curves = || clip.tracks.iter().flat_map(cocos_check::curves_of);
     clip.tracks.len() <= 64 && curves().map(|curve| curve.values().len()).sum::<usize>() <= 4096
 }
 
-/// Returns true if the weights and parameters of a crowd have magnitudes for which the contract is made.
+/// Returns `true` if the weights and parameters of a crowd have magnitudes for which the contract is made.
 pub fn is_everyday_crowd(crowd: &Crowd) -> bool {
     let small = |number: f64| number.abs() <= LARGEST;
     (0..crowd.len()).all(|instance| {

@@ -204,7 +204,7 @@ impl Stream {
         decoded.map_err(|error| format!("{error:?}"))
     }
 
-    /// Returns true for sizes on which the library does not stop the process.
+    /// Returns `true` for sizes on which the library does not stop the process.
     fn is_for_library(&self) -> bool {
         match self.mode {
             "ATTRIBUTES" => (4..=256).contains(&self.stride) && self.stride.is_multiple_of(4),

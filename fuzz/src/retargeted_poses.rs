@@ -71,7 +71,7 @@ fn check_clip(library: &Library, options: &RetargetOptions, map: &JointMap, clip
     }
 }
 
-/// Returns false if rounding decides on the rotation of a joint at a time: between keys half a turn apart, where both
+/// Returns `false` if rounding decides on the rotation of a joint at a time: between keys half a turn apart, where both
 /// ways are as long, and where a spline passes through zero.
 fn is_determined(library: &Library, clip: &Clip, joint: usize, time: f64) -> bool {
     let Some(track) = clip.tracks.iter().find(|track| track.target == Target::Rotation(joint)) else { return true };
@@ -118,7 +118,7 @@ fn times(clip: &Clip) -> Vec<f64> {
     times
 }
 
-/// Returns true if the tracks of a joint, and of all joints above it, are exact.
+/// Returns `true` if the tracks of a joint, and of all joints above it, are exact.
 fn is_exact(target: &Skeleton, clip: &RetargetedClip, joint: usize) -> bool {
     let is_sampled = |joint: usize| {
         let mut of_joint = clip.tracks.iter().filter(|track| track.target == Target::Rotation(joint));

@@ -129,7 +129,7 @@ fn reach_normal(one: vec3<f32>, other: vec3<f32>) -> vec4<f32> {
     return vec4(across * reach_inverse_root(square), square - REACH_MIN_SHARE * REACH_MIN_SHARE);
 }
 
-/// True if two unit vectors are opposite.
+/// Returns `true` if two unit vectors are opposite.
 fn reach_opposite(one: vec3<f32>, other: vec3<f32>) -> bool {
     return dot(one + other, one + other) <= REACH_OPPOSITE * REACH_OPPOSITE;
 }

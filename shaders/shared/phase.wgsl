@@ -192,7 +192,7 @@ fn phase_subtract(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
     return vec2(a.x - b.x, a.y - b.y - select(0u, 1u, a.x < b.x));
 }
 
-/// True if an unsigned number of 64 bits is less than another.
+/// Returns `true` if an unsigned number of 64 bits is less than another.
 fn phase_less(a: vec2<u32>, b: vec2<u32>) -> bool {
     return a.y < b.y || (a.y == b.y && a.x < b.x);
 }

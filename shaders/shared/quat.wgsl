@@ -146,7 +146,7 @@ fn quat_normalize(q: vec4<f32>, fallback: vec4<f32>) -> vec4<f32> {
     return quat_unit(scaled);
 }
 
-/// True if the length of a quaternion is large enough for a division.
+/// Returns `true` if the length of a quaternion is large enough for a division.
 fn quat_has_length(q: vec4<f32>) -> bool {
     let size = abs(q);
     return max(max(size.x, size.y), max(size.z, size.w)) > QUAT_MIN_NUMBER;

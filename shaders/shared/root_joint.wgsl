@@ -10,7 +10,7 @@ struct Rigid {
 /// No movement.
 const ROOT_STILL: Rigid = Rigid(vec4(0.0), vec4(0.0, 0.0, 0.0, 1.0));
 
-/// True if the joint is the root joint of a clip, whose record is at `root_offset`; `NONE` is no root.
+/// Returns `true` if the joint is the root joint of a clip, whose record is at `root_offset`; `NONE` is no root.
 fn root_is(root_offset: u32, joint: u32) -> bool {
     return root_offset != NONE && words[root_offset] == joint;
 }

@@ -91,7 +91,7 @@ fn sync_follow(drive: DriveRecord, lead: Mark) -> Mark {
     return Mark(position, loops);
 }
 
-/// True if two positions are so near each other that rounding can be their difference.
+/// Returns `true` if two positions are so near each other that rounding can be their difference.
 fn sync_is_near(a: vec2<u32>, b: vec2<u32>) -> bool {
     let apart = select(phase_subtract(a, b), phase_subtract(b, a), phase_less(a, b));
     return apart.y == 0u && (apart.x >> DRIVE_SEAM_BITS) == 0u;
@@ -107,7 +107,7 @@ fn sync_lead(drive: DriveRecord, time: vec2<u32>) -> vec2<u32> {
     return sync_follow(swapped, Mark(time, 0)).position;
 }
 
-/// True if the follower reaches a time after a wrap: it lies before the position at the leader's start.
+/// Returns `true` if the follower reaches a time after a wrap: it lies before the position at the leader's start.
 fn sync_is_late(begin: Mark, time: vec2<u32>) -> bool {
     return phase_less(time, begin.position) && !sync_is_near(time, begin.position);
 }

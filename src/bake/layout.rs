@@ -198,7 +198,7 @@ impl ArrayLayout {
         self.outputs
     }
 
-    /// Returns true if an array holds velocities.
+    /// Returns `true` if an array holds velocities.
     pub fn has_velocities(&self) -> bool {
         self.arrays.iter().any(|array| array.kind.is_velocity())
     }

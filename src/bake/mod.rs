@@ -7,8 +7,8 @@
 //! numbers. Nothing here needs a crowd or a feature.
 //!
 //! Each moment is computed alone. Its numbers do not depend on the other moments, on the number of threads, or on the
-//! processor, except as [`arithmetic()`] says: engines with the same name of their arithmetic give the same bits. AVX2
-//! and AVX-512 do, on any processor.
+//! processor, except as [`arithmetic()`] says: on one architecture, engines with the same name of their arithmetic give
+//! the same bits. AVX2 and AVX-512 do, on any processor.
 //!
 //! * By default, [`BakeOptions`] ask for [`Pos`](ArrayKind::Pos) and [`Quat`](ArrayKind::Quat) of all joints, +Y up, at
 //!   the rate of the clip's keys. [`stated_fps`] tells the frame rates of the clips of a file: for FBX the rate of

@@ -184,7 +184,7 @@ impl ArrayKind {
         }
     }
 
-    /// Returns true for velocities, which need the pose before and after a time.
+    /// Returns `true` for velocities, which need the pose before and after a time.
     pub fn is_velocity(self) -> bool {
         matches!(self, Self::Linvel | Self::Angvel)
     }

@@ -376,12 +376,14 @@ fn append(pose: &Pose, to: &mut OutputNumbers) {
     to.values.extend(pose.weights.iter().chain(&pose.properties).map(|&value| value as f32));
 }
 
-/// The name of the arithmetic in which an engine fills arrays. Engines with the same name give the same bits.
+/// The name of the arithmetic in which an engine fills arrays. On processors of one architecture, engines with the same
+/// name give the same bits.
 ///
-/// * `fused`: AVX2 and AVX-512, on any processor. Products and sums are rounded once.
-/// * `neon`: NEON, on 64-bit ARM. Products and sums are rounded once, but sums of several numbers can have another
-///   order.
-/// * `portable`: all other machines. Products and sums are rounded separately.
+/// * `fused`: AVX2 and AVX-512, on x86-64. A product and a sum are rounded once.
+/// * `neon`: NEON, on 64-bit ARM. A product and a sum are rounded once, but sums of several numbers can have another
+///   order than in `fused`.
+/// * `portable`: all other machines. A product and a sum are rounded separately. The order of sums of several numbers
+///   depends on the architecture.
 ///
 /// # Examples
 /// ```

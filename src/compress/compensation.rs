@@ -40,9 +40,9 @@ pub struct JointTracks {
     pub rotation: Option<usize>,
     /// The track of the whole scale. It compensates nothing.
     pub scale: Option<usize>,
-    /// True if the rotation compensates errors of the ancestors.
+    /// `true` if the rotation compensates errors of the ancestors.
     pub turns: bool,
-    /// True if the translation compensates errors of the ancestors.
+    /// `true` if the translation compensates errors of the ancestors.
     pub places: bool,
 }
 
@@ -129,7 +129,7 @@ impl ErrorCompensation {
     }
 }
 
-/// Returns true for curves with keys that can compensate: interpolated linearly or stepped.
+/// Returns `true` for curves with keys that can compensate: interpolated linearly or stepped.
 fn can_compensate(curve: &Curve) -> bool {
     matches!(curve.interpolation(), Interpolation::Linear | Interpolation::Step) && can_be_quantized(curve)
 }

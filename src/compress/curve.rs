@@ -58,7 +58,7 @@ pub enum QuantizedOutcome {
     Quantized(QuantizedCurve),
 }
 
-/// Returns true if the keys of a curve can be quantized. Constant curves need no keys. Excluded are curves of a
+/// Returns `true` if the keys of a curve can be quantized. Constant curves need no keys. Excluded are curves of a
 /// caller's interpolator, which gives the keys a meaning unknown here; slerp of unnormalised quaternions, which depends
 /// on their lengths; and linear extrapolation, which magnifies errors without limit.
 pub fn can_be_quantized(curve: &Curve) -> bool {
@@ -68,7 +68,7 @@ pub fn can_be_quantized(curve: &Curve) -> bool {
         && !curve.is_constant()
 }
 
-/// Returns true if the lengths of a rotation's keys have no effect: all are 1, up to a file's rounding to 16-bit
+/// Returns `true` if the lengths of a rotation's keys have no effect: all are 1, up to a file's rounding to 16-bit
 /// integers.
 pub fn has_unit_keys(curve: &Curve) -> bool {
     let mut keys = 0..curve.timeline().len();
@@ -175,7 +175,7 @@ fn quantize_rotations(curve: &Curve, quantization_step: QuantizationStep) -> Opt
     keeps_arcs.then_some(quantized)
 }
 
-/// Returns true if slerp uses a quaternion of this length as it is stored. It normalises all others first.
+/// Returns `true` if slerp uses a quaternion of this length as it is stored. It normalises all others first.
 fn is_slerped_as_stored(length: f64) -> bool {
     (0.9..=1.1).contains(&length)
 }

@@ -188,7 +188,7 @@ impl<'a> Original<'a> {
     }
 }
 
-/// Returns true if a track moves a joint.
+/// Returns `true` if a track moves a joint.
 pub fn is_of_joint(track: &Track) -> bool {
     !matches!(track.target, Target::Weights(_) | Target::Property(_))
 }
@@ -302,7 +302,7 @@ fn largest_turn(skeleton: &Skeleton, before: &[Transform], after: &[Transform]) 
     turns.into_iter().fold(0.0, f64::max)
 }
 
-/// Returns true if a curve has splines or easings between its keys.
+/// Returns `true` if a curve has splines or easings between its keys.
 fn is_not_linear(curve: &Curve) -> bool {
     let mut keys = 0..curve.timeline().len() - 1;
     curve.interpolation() == Interpolation::CubicSpline || keys.any(|key| !curve.easing_at(key).is_linear())

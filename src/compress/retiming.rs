@@ -33,8 +33,8 @@ const MAX_HOSTS: usize = 64;
 /// For each timeline whose curves move, the timeline that they move to.
 pub type Replacements = HashMap<*const Timeline, Arc<Timeline>>;
 
-/// Returns true if a curve can be moved to other key times without a change: it is linear or stepped, without easings,
-/// and constant beyond its keys.
+/// Returns `true` if a curve can be moved to other key times without a change: it is linear or stepped, without
+/// easings, and constant beyond its keys.
 fn can_be_retimed(curve: &Curve, rotation: bool) -> bool {
     let mut intervals = 0..curve.timeline().len() - 1;
     matches!(curve.interpolation(), Interpolation::Linear | Interpolation::Step)
@@ -51,9 +51,9 @@ struct TimelineCurves<'a> {
     timeline: &'a Arc<Timeline>,
     /// For each curve that can be retimed its number of columns, by the identity that copies of a curve share.
     columns: HashMap<usize, usize>,
-    /// True if other curves need the timeline too.
+    /// `true` if other curves need the timeline too.
     has_others: bool,
-    /// True if a curve has steps.
+    /// `true` if a curve has steps.
     has_steps: bool,
 }
 
@@ -108,8 +108,8 @@ fn timelines_by_length<'a>(library: &Library, clips: &[&'a Clip]) -> Vec<Timelin
     timelines
 }
 
-/// Returns true if a timeline has all key times of another and ends with it. The end matters, because the last key time
-/// can be the duration of the clip.
+/// Returns `true` if a timeline has all key times of another and ends with it. The end matters, because the last key
+/// time can be the duration of the clip.
 fn has_all_times(timeline: &Timeline, other: &Timeline) -> bool {
     let mut times = timeline.times().iter();
     let mut has = |wanted: &f64| times.find(|&time| time >= wanted) == Some(wanted);
@@ -181,7 +181,7 @@ struct ReducibleCurve<'a> {
     rotations: Vec<DQuat>,
     /// The largest error that the removal of keys may cause.
     tolerance: f64,
-    /// True if quantization will make the curve constant.
+    /// `true` if quantization will make the curve constant.
     becomes_constant: bool,
 }
 
@@ -200,7 +200,7 @@ impl<'a> ReducibleCurve<'a> {
         }
     }
 
-    /// Returns true if interpolation from one key to another reproduces the keys between them within the tolerance.
+    /// Returns `true` if interpolation from one key to another reproduces the keys between them within the tolerance.
     fn is_reproduced(&self, from: usize, to: usize) -> bool {
         let Self { curve, rotations, tolerance, .. } = self;
         let times = curve.timeline().times();

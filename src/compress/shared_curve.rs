@@ -59,10 +59,10 @@ pub struct SharedCurve {
     pub uses: Vec<TrackUse>,
     /// The largest error of its keys.
     pub tolerance: f64,
-    /// True if the curve displaces no joint: then the tolerance holds for each number, and no measured displacement
+    /// `true` if the curve displaces no joint: then the tolerance holds for each number, and no measured displacement
     /// changes it.
     pub strict: bool,
-    /// True if the curve keeps its original keys.
+    /// `true` if the curve keeps its original keys.
     pub is_float: bool,
 }
 
@@ -76,7 +76,7 @@ pub struct Candidate {
 }
 
 impl SharedCurve {
-    /// Returns true if a curve with the same numbers is a copy of this one.
+    /// Returns `true` if a curve with the same numbers is a copy of this one.
     pub fn is_copy(&self, curve: &Curve, rotation: bool) -> bool {
         self.rotation == rotation
             && Arc::ptr_eq(self.curve.timeline(), curve.timeline())
@@ -212,7 +212,7 @@ fn rest_of(skeleton: &Skeleton, track: &Track) -> Option<Vec<f64>> {
     }
 }
 
-/// Returns true if a curve's easings overshoot, or if it loops beyond its keys.
+/// Returns `true` if a curve's easings overshoot, or if it loops beyond its keys.
 pub fn goes_beyond(curve: &Curve) -> bool {
     let loops = [Extrapolation::Loop, Extrapolation::PingPong];
     easing_gain(curve) > 1.0 + 1e-9 || curve.extrapolation().iter().any(|extrapolation| loops.contains(extrapolation))

@@ -107,7 +107,7 @@ pub fn even_times(library: &Library, clips: &[Clip], curves: &[SharedCurve]) -> 
     (!replacements.is_empty()).then(shifted)
 }
 
-/// Returns true if the key times of a curve may be shifted a little.
+/// Returns `true` if the key times of a curve may be shifted a little.
 fn can_be_shifted(curve: &Curve) -> bool {
     let mut intervals = 0..curve.timeline().len() - 1;
     matches!(curve.interpolation(), Interpolation::Linear | Interpolation::CubicSpline)

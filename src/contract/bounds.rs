@@ -49,7 +49,7 @@ fn magnitude(curve: &Curve, vectors: bool) -> f64 {
     result
 }
 
-/// Returns true if a target is compared as a whole, by distance.
+/// Returns `true` if a target is compared as a whole, by distance.
 fn is_vector(target: Target) -> bool {
     matches!(target, Target::Translation(_) | Target::Scale(_))
 }

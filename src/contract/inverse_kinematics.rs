@@ -286,7 +286,7 @@ impl Vector {
         self.error / self.length
     }
 
-    /// True if the effects of the error are in proportion to it.
+    /// Returns `true` if the effects of the error are in proportion to it.
     fn is_small(&self) -> bool {
         self.error < MAX_ERROR * self.length
     }

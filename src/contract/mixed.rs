@@ -47,7 +47,7 @@ struct LayerBounds<'a> {
     played: Played<'a>,
     /// The size of the numbers that its weight is computed from.
     full_weight: f64,
-    /// True if its weight follows from parameters.
+    /// `true` if its weight follows from parameters.
     is_driven: bool,
     /// The bounds of its clip's values.
     own: Local,
@@ -79,7 +79,7 @@ pub(super) struct Term<T> {
     pub reference: f64,
     /// The error of its weight.
     pub slip: f64,
-    /// True if the weight follows from parameters: an engine may round a weight of 0 to another number.
+    /// `true` if the weight follows from parameters: an engine may round a weight of 0 to another number.
     pub is_driven: bool,
 }
 

@@ -136,7 +136,7 @@ impl Report {
         }
     }
 
-    /// Returns true if every error is within its bound.
+    /// Returns `true` if every error is within its bound.
     pub fn is_within(&self) -> bool {
         self.quantities().iter().all(|(_, worst)| worst.is_none_or(|worst| worst.share() <= 1.0))
     }

@@ -63,7 +63,7 @@ pub struct Slack<'a> {
     eased: f64,
     /// The spans that an engine may find because the time is rounded; empty if they are alike.
     near: Vec<KeySpan>,
-    /// True if the curve begins again here: rounding decides on which side of the jump the time is.
+    /// `true` if the curve begins again here: rounding decides on which side of the jump the time is.
     pub on_seam: bool,
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct ClipTime {
 /// Poses clips of one skeleton at fixed times, on the calling thread. Its memory is reused from call to call.
 ///
 /// The numbers are the numbers of an instance with one plain layer, except for rounding: they are computed without the
-/// estimates of a processor, so that they are the same on each machine with fused multiplication and addition.
+/// estimates of a processor, so that their bits depend only on its [`arithmetic`](crate::bake::arithmetic).
 pub(crate) struct ClipPoser<'a> {
     engine: &'a CpuEngine,
     source: PackedSource<'a>,

@@ -38,7 +38,7 @@ pub struct SmplBody {
     at_rest: Vec<DQuat>,
     /// The rest positions relative to the origin of the models.
     positions: Vec<DVec3>,
-    /// True if the skeleton stands as the models do.
+    /// `true` if the skeleton stands as the models do.
     stands: bool,
 }
 

@@ -12,7 +12,7 @@ pub struct FileError {
     pub path: String,
     /// The value that was found, the value that was expected, and the hint if there is one.
     pub reason: String,
-    /// True if the file cannot be used without the part: a missing buffer, too much memory. Without others, such as a
+    /// `true` if the file cannot be used without the part: a missing buffer, too much memory. Without others, such as a
     /// track, the file may be used.
     pub stops_file: bool,
 }

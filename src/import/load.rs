@@ -39,7 +39,7 @@ pub struct LoadOptions<'a> {
     /// Frames per second, for a file of BVH or SMPL whose rate is missing or wrong: above 0. By default the rate of the
     /// file.
     pub fps: Option<f64>,
-    /// True if each End Site of a BVH file becomes a joint. True by default.
+    /// `true` if each End Site of a BVH file becomes a joint. True by default.
     pub end_sites: bool,
     /// Where the joints of SMPL rest. By default, the positions `J` of the file, or else the positions of an adult,
     /// with a warning.

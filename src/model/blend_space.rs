@@ -41,7 +41,7 @@ pub(crate) struct Found {
     pub triangle: usize,
     /// The shares of its corners, in order.
     pub shares: [f64; 3],
-    /// True if the triangle contains the position.
+    /// `true` if the triangle contains the position.
     pub contains: bool,
     /// A number that grows with the distance from the position to the triangle: its square, less the square of the
     /// distance from the first corner of the first triangle to the position. Far away, both squares would hide the
@@ -202,7 +202,7 @@ pub(crate) fn check_triangle(points: &[[f64; 2]], triangle: &[usize; 3]) -> Resu
     Ok(())
 }
 
-/// True if the height of a triangle is less than a millionth of its longest side.
+/// Returns `true` if the height of a triangle is less than a millionth of its longest side.
 fn is_on_line(corners: [DVec2; 3]) -> bool {
     let area = (corners[1] - corners[0]).perp_dot(corners[2] - corners[0]).abs();
     let sides = [0, 1, 2].map(|corner| corners[corner].distance_squared(corners[(corner + 1) % 3]));

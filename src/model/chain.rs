@@ -57,7 +57,7 @@ pub enum ChainKind {
         /// The direction in model space to which the middle joint points; `None` leaves it in the plane that the pose
         /// and the target give it. It need not have length 1.
         pole: Option<[f64; 3]>,
-        /// True if the third joint keeps the model rotation of the pose, as a foot on the ground does.
+        /// `true` if the third joint keeps the model rotation of the pose, as a foot on the ground does.
         hold: bool,
     },
     /// One joint that looks at the target.
@@ -183,7 +183,7 @@ impl Goal {
         target.into_iter().flatten().chain(weight)
     }
 
-    /// True if it reads parameters.
+    /// Returns `true` if it reads parameters.
     pub(crate) fn is_driven(&self) -> bool {
         self.parameters().next().is_some()
     }

@@ -218,7 +218,7 @@ impl Crowd {
         self.instances.len()
     }
 
-    /// True if the crowd has no instance.
+    /// Returns `true` if the crowd has no instance.
     pub fn is_empty(&self) -> bool {
         self.instances.is_empty()
     }

@@ -239,8 +239,9 @@ impl Curve {
         self.element(key, 2)
     }
 
-    /// True if every key has the same value and every tangent is 0, so that the curve needs no keys. A curve of a
-    /// custom interpolator with several keys is never constant, because the interpolator may move between equal keys.
+    /// Returns `true` if every key has the same value and every tangent is 0, so that the curve needs no keys. A curve
+    /// of a custom interpolator with several keys is never constant, because the interpolator may move between equal
+    /// keys.
     pub fn is_constant(&self) -> bool {
         on_numbers!(&*self.values, values => self.are_constant(values))
     }
@@ -311,7 +312,7 @@ impl Interpolation {
         if self == Self::CubicSpline { 3 } else { 1 }
     }
 
-    /// True if values can continue in straight lines beyond their keys.
+    /// Returns `true` if values can continue in straight lines beyond their keys.
     pub(crate) fn has_lines(self) -> bool {
         matches!(self, Self::Step | Self::Linear | Self::CubicSpline)
     }
@@ -400,7 +401,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// True if the target is a quaternion that interpolates as a rotation.
+    /// Returns `true` if the target is a quaternion that interpolates as a rotation.
     ///
     /// # Panics
     /// If it is a property that the skeleton does not have.

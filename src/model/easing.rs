@@ -109,7 +109,7 @@ impl Easing {
         self.id().map(|id| NAMED[id as usize].1)
     }
 
-    /// True if it maps every fraction to itself.
+    /// Returns `true` if it maps every fraction to itself.
     pub fn is_linear(self) -> bool {
         match self {
             Self::Bezier([x1, y1, x2, y2]) => x1 == y1 && x2 == y2,

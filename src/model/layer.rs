@@ -134,13 +134,13 @@ impl Layer {
     /// The smallest scale that an additive layer divides by. The ratio to a smaller reference scale counts as 1.
     pub(crate) const SMALLEST_SCALE: f64 = 1e-6;
 
-    /// True if the layer needs no mixing when it is alone on an instance: its clip is the pose at all times.
+    /// Returns `true` if the layer needs no mixing when it is alone on an instance: its clip is the pose at all times.
     pub(crate) fn is_plain(&self) -> bool {
         let varies = self.driver.is_some() || self.fade_in.is_some() || self.fade_out.is_some();
         self.mode == LayerMode::Blend && self.weight >= Self::MIN_WEIGHT && self.mask.is_none() && !varies
     }
 
-    /// True if its time or its weight follows from parameters or from another layer.
+    /// Returns `true` if its time or its weight follows from parameters or from another layer.
     pub fn is_driven(&self) -> bool {
         self.driver.is_some() || matches!(self.time, LayerTime::Phase { .. } | LayerTime::Synced { .. })
     }

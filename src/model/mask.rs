@@ -89,7 +89,7 @@ impl Mask {
     }
 }
 
-/// True if a number is usable as a weight: finite, and 0 or more.
+/// Returns `true` if a number is usable as a weight: finite, and 0 or more.
 pub(crate) fn is_weight(weight: f64) -> bool {
     super::is_usable(weight) && weight >= 0.0
 }

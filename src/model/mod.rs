@@ -92,7 +92,7 @@ where
     }
 }
 
-/// True if a number is finite and within the range of an `f32`.
+/// Returns `true` if a number is finite and within the range of an `f32`.
 pub(crate) fn is_usable(number: f64) -> bool {
     number.abs() <= f64::from(f32::MAX)
 }

@@ -69,7 +69,7 @@ impl MorphMap {
         (0..self.sources.len()).filter(|&index| self.sources[index].is_none()).collect()
     }
 
-    /// True if all morph targets have the same order on both sides.
+    /// Returns `true` if all morph targets have the same order on both sides.
     fn is_same(&self) -> bool {
         let mut sources = self.sources.iter().enumerate();
         self.sources.len() == self.targets.len() && sources.all(|(index, &source)| source == Some(index))

@@ -17,7 +17,7 @@ pub(super) enum Numbers {
 
 /// The types that store the numbers of a curve.
 pub(super) trait Number: Copy + PartialEq + Default + Into<f64> {
-    /// True if the number is finite and within the range of an `f32`.
+    /// Returns `true` if the number is finite and within the range of an `f32`.
     fn is_usable(self) -> bool;
 }
 

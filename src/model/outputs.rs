@@ -68,7 +68,7 @@ impl Outputs {
         Self { skin_format, ..self }
     }
 
-    /// True if they include skin matrices in a format that holds uniform scales only.
+    /// Returns `true` if they include skin matrices in a format that holds uniform scales only.
     pub(crate) fn is_uniform_only(self) -> bool {
         self.skin && self.skin_format == SkinFormat::DualQuaternion
     }

@@ -72,17 +72,17 @@ impl WrapMode {
         }
     }
 
-    /// True if it repeats for ever without a repeat count.
+    /// Returns `true` if it repeats for ever without a repeat count.
     pub fn repeats(self) -> bool {
         self.number() & 2 != 0
     }
 
-    /// True if every second pass goes the other way.
+    /// Returns `true` if every second pass goes the other way.
     pub fn is_ping_pong(self) -> bool {
         self.number() & 16 != 0
     }
 
-    /// True if the first pass goes from the end to the start.
+    /// Returns `true` if the first pass goes from the end to the start.
     pub fn is_reverse(self) -> bool {
         self.number() & 32 != 0
     }

@@ -150,7 +150,8 @@ impl RootMotion {
         space
     }
 
-    /// True if one of these tracks drives a part that moves the instance. Otherwise the motion is always the identity.
+    /// Returns `true` if one of these tracks drives a part that moves the instance. Otherwise the motion is always the
+    /// identity.
     pub fn is_moved_by(&self, tracks: &[Track]) -> bool {
         tracks.iter().any(|track| match track.target {
             Target::Translation(joint) if joint == self.joint => match track.component {

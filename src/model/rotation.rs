@@ -149,7 +149,7 @@ impl Transform {
         Self { translation: matrix.translation, rotation: DQuat::from_mat3(&axes).normalize(), scale }
     }
 
-    /// True if all ten numbers are finite and within the range of an `f32`, and the rotation is not zero.
+    /// Returns `true` if all ten numbers are finite and within the range of an `f32`, and the rotation is not zero.
     pub(crate) fn is_usable(&self) -> bool {
         let numbers = [self.translation.to_array(), self.scale.to_array()].concat();
         numbers.into_iter().chain(self.rotation.to_array()).all(super::is_usable)

@@ -109,7 +109,7 @@ impl<'a> Selector<'a> {
         }
     }
 
-    /// True if an item has exactly this name.
+    /// Returns `true` if an item has exactly this name.
     pub fn has_name(&self, name: &str) -> bool {
         self.by_name.contains_key(name)
     }
@@ -323,8 +323,8 @@ fn whole_number(digits: &str) -> Option<usize> {
     digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// True if the path of a joint ends with a text, between two names or before `/`. A joint without a name counts as one
-/// with an empty name, but is selected by no path.
+/// Returns `true` if the path of a joint ends with a text, between two names or before `/`. A joint without a name
+/// counts as one with an empty name, but is selected by no path.
 fn path_ends_with(skeleton: &Skeleton, joint: usize, text: &str) -> bool {
     let name_of = |joint: usize| skeleton.joints().get(joint).and_then(|joint| joint.name.as_deref());
     if name_of(joint).is_none_or(str::is_empty) {

@@ -290,7 +290,7 @@ pub enum SharingIssueKind {
     Matrix,
     /// Morph targets have no partner of their name. The others are driven.
     MorphNames {
-        /// True if the track drives any.
+        /// `true` if the track drives any.
         is_driven: bool,
     },
     /// The joint of the other skeleton has another number of morph weights, and one of the two joints does not name its

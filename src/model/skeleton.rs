@@ -47,7 +47,7 @@ impl Joint {
         self.morph_name(index).map_or_else(|| index.to_string(), str::to_owned)
     }
 
-    /// True if the joint is given by a matrix that no translation, rotation and scale can stand for.
+    /// Returns `true` if the joint is given by a matrix that no translation, rotation and scale can stand for.
     pub(crate) fn has_shear(&self) -> bool {
         self.matrix.is_some_and(|matrix| {
             let largest = matrix.to_cols_array().into_iter().map(f64::abs).fold(1.0, f64::max);
@@ -63,7 +63,7 @@ pub struct Property {
     pub name: String,
     /// The rest value, 1 number or more.
     pub rest: Vec<f64>,
-    /// True if the value is a quaternion xyzw that interpolates as a rotation.
+    /// `true` if the value is a quaternion xyzw that interpolates as a rotation.
     pub rotation: bool,
 }
 
@@ -97,7 +97,7 @@ pub struct HumanBone {
 pub struct Expression {
     /// The name in VRM 1.0, such as `aa` or `happy`, or the name of an expression of the file's own.
     pub name: String,
-    /// True if the expression is on above a weight of 0.5, and else off.
+    /// `true` if the expression is on above a weight of 0.5, and else off.
     pub is_binary: bool,
     /// The effect on the expressions of lip sync: `aa`, `ih`, `ou`, `ee` and `oh`.
     pub override_mouth: ExpressionOverride,
@@ -238,7 +238,7 @@ impl Skeleton {
         Self { file_order: if is_same { Vec::new() } else { joints }, carriers, ..self }
     }
 
-    /// True if a joint is no node of the file, but carries the translation of the next joint.
+    /// Returns `true` if a joint is no node of the file, but carries the translation of the next joint.
     pub(crate) fn is_carrier(&self, joint: usize) -> bool {
         self.carriers.binary_search(&joint).is_ok()
     }
@@ -363,7 +363,7 @@ impl Skeleton {
         std::iter::successors(self.joints[joint].parent, |&parent| self.joints[parent].parent)
     }
 
-    /// True if a joint is below another one: its child, or the child of a joint below.
+    /// Returns `true` if a joint is below another one: its child, or the child of a joint below.
     ///
     /// # Panics
     /// If there is no such joint.
@@ -393,7 +393,7 @@ impl Skeleton {
         }
     }
 
-    /// True if a joint has names of morph targets.
+    /// Returns `true` if a joint has names of morph targets.
     pub fn has_morph_names(&self) -> bool {
         self.joints.iter().any(|joint| !joint.morph_names.is_empty())
     }

@@ -108,7 +108,7 @@ impl Timeline {
         self.hits.as_ref().map_or(key, |hits| hits[key])
     }
 
-    /// True if keys share a time.
+    /// Returns `true` if keys share a time.
     pub fn has_shared_times(&self) -> bool {
         self.hits.is_some()
     }

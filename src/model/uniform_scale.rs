@@ -1,4 +1,13 @@
-//! Checks that skin matrices consist of a rotation, a uniform scale and a translation, as dual quaternions require.
+//! Checks of uniform scales, by three rules.
+//!
+//! * **Dual quaternions** need skin matrices of a rotation, a uniform scale and a translation, without a mirror. What is
+//!   not uniform within [`TOLERANCE`] is an error with its place: [`check_crowd`], [`of_skeleton`], [`of_clip`].
+//! * **Kernels for uniform scales** take the x of a scale for all axes. They need scales of either sign that are uniform
+//!   within [`NEAR_X`], whatever clips are mixed: [`is_uniform_at_rest`], [`is_uniform_in_clip`].
+//! * **Goals** rotate all below a joint as a rigid body if its scale stays at one uniform value above 0, within
+//!   [`ROUNDING`]: [`is_fixed`].
+//!
+//! Only joints that carry a skin count for the first two rules, and the joints of chains for the third.
 
 use glam::{DAffine3, DVec3};
 
@@ -16,13 +25,13 @@ const ROUNDING: f64 = 2e-7;
 
 /// A matrix or scale that is not uniform, with its place.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Uneven {
+pub(crate) enum NonUniform {
     Joint { joint: usize, reason: String },
     Skin { skin: String, reason: String },
     Track { clip: String, track: usize, reason: String },
 }
 
-impl Uneven {
+impl NonUniform {
     /// The number of bytes of its texts.
     pub fn text_bytes(&self) -> usize {
         match self {
@@ -57,11 +66,11 @@ pub(crate) fn check_crowd(library: &Library, crowd: &Crowd) -> Result<(), Error>
     for instance in 0..crowd.len() {
         let skeleton = crowd.skeleton(instance);
         if !std::mem::replace(&mut skeletons[skeleton.index()], true) {
-            of_skeleton(library, skeleton).map_or(Ok(()), |uneven| Err(uneven.error()))?;
+            of_skeleton(library, skeleton).map_or(Ok(()), |non_uniform| Err(non_uniform.error()))?;
         }
         for layer in crowd.all_layers(instance) {
             if !std::mem::replace(&mut clips[layer.clip.index()], true) {
-                of_clip(library, library.clip(layer.clip)).map_or(Ok(()), |uneven| Err(uneven.error()))?;
+                of_clip(library, library.clip(layer.clip)).map_or(Ok(()), |non_uniform| Err(non_uniform.error()))?;
             }
         }
     }
@@ -70,7 +79,7 @@ pub(crate) fn check_crowd(library: &Library, crowd: &Crowd) -> Result<(), Error>
 
 /// The first scale of the rest pose or of the skins of a skeleton that is not uniform. Only joints that carry a skin
 /// count.
-pub(crate) fn of_skeleton(library: &Library, id: SkeletonId) -> Option<Uneven> {
+pub(crate) fn of_skeleton(library: &Library, id: SkeletonId) -> Option<NonUniform> {
     let skeleton = library.skeleton(id);
     let carries = carriers(library, id);
     for (joint, found) in skeleton.joints().iter().enumerate().filter(|(joint, _)| carries[*joint]) {
@@ -80,21 +89,21 @@ pub(crate) fn of_skeleton(library: &Library, id: SkeletonId) -> Option<Uneven> {
                 .map(|error| format!("its rest scale {error}")),
         };
         if let Some(error) = error {
-            return Some(Uneven::Joint { joint, reason: with_name(found, &error) });
+            return Some(NonUniform::Joint { joint, reason: with_name(found, &error) });
         }
     }
     for (_, skin) in library.skins_of(id) {
         let errors = skin.inverse_bind.iter().map(matrix_error);
         if let Some((index, error)) = errors.enumerate().find_map(|(index, error)| Some((index, error?))) {
             let reason = format!("the inverse bind matrix of its joint {index} {error}");
-            return Some(Uneven::Skin { skin: skin.name.clone().unwrap_or("unnamed".into()), reason });
+            return Some(NonUniform::Skin { skin: skin.name.clone().unwrap_or("unnamed".into()), reason });
         }
     }
     None
 }
 
 /// The first track of a clip with a scale that is not uniform. Only joints that carry a skin count.
-pub(crate) fn of_clip(library: &Library, clip: &Clip) -> Option<Uneven> {
+pub(crate) fn of_clip(library: &Library, clip: &Clip) -> Option<NonUniform> {
     let skeleton = library.skeleton(clip.skeleton);
     let carries = carriers(library, clip.skeleton);
     for (track, found) in clip.tracks.iter().enumerate() {
@@ -108,7 +117,7 @@ pub(crate) fn of_clip(library: &Library, clip: &Clip) -> Option<Uneven> {
         };
         if let Some(error) = error {
             let reason = with_name(&skeleton.joints()[joint], &format!("the scale of joint {joint} {error}"));
-            return Some(Uneven::Track { clip: clip.label().into(), track, reason });
+            return Some(NonUniform::Track { clip: clip.label().into(), track, reason });
         }
     }
     None
@@ -119,18 +128,30 @@ pub(crate) fn of_clip(library: &Library, clip: &Clip) -> Option<Uneven> {
 /// roundings.
 const NEAR_X: f64 = 1e-6;
 
-/// True if the joints that carry a skin have one scale along all axes in the rest pose, of either sign and up to
-/// rounding, and no matrices. Whatever clips with such scales are mixed, the x of a scale then stands for all axes.
+/// Returns `true` if the joints that carry a skin have uniform scales in the rest pose, of either sign and up to
+/// rounding, and matrices only where the rest pose stands for them. Whatever clips with such scales are mixed, the x of
+/// a scale then stands for all axes: no clip animates a joint with a matrix.
 pub(crate) fn is_uniform_at_rest(library: &Library, id: SkeletonId) -> bool {
     let carries = carriers(library, id);
     let mut joints = library.skeleton(id).joints().iter().zip(carries).filter(|(_, carries)| *carries);
     joints.all(|(joint, _)| {
         let scale = joint.rest.scale;
-        joint.matrix.is_none() && is_near_x(&scale.to_array(), NEAR_X * scale.abs().max_element())
+        is_near_x(&scale.to_array(), NEAR_X * scale.abs().max_element()) && rest_is_matrix(joint)
     })
 }
 
-/// True if a clip keeps one scale along all axes, of either sign and up to rounding, at the joints that carry a skin.
+/// Returns `true` if a joint has no matrix, or its rest transform stands for the matrix up to rounding.
+fn rest_is_matrix(joint: &Joint) -> bool {
+    let Some(matrix) = &joint.matrix else { return true };
+    let rest = joint.rest.to_affine();
+    let off = rest.matrix3 - matrix.matrix3;
+    let columns = [off.x_axis, off.y_axis, off.z_axis];
+    let moved = rest.translation - matrix.translation;
+    columns.map(DVec3::length_squared).iter().sum::<f64>().sqrt() <= NEAR_X * joint.rest.scale.abs().max_element()
+        && moved.length() <= NEAR_X * matrix.translation.length()
+}
+
+/// Returns `true` if a clip keeps uniform scales, of either sign and up to rounding, at the joints that carry a skin.
 pub(crate) fn is_uniform_in_clip(library: &Library, clip: &Clip) -> bool {
     let carries = carriers(library, clip.skeleton);
     clip.tracks.iter().all(|track| match track.target {
@@ -139,36 +160,35 @@ pub(crate) fn is_uniform_in_clip(library: &Library, clip: &Clip) -> bool {
     })
 }
 
-/// True if three numbers are at most `least` away from the first.
-fn is_near_x(numbers: &[f64], least: f64) -> bool {
-    numbers.iter().all(|number| (number - numbers[0]).abs() <= least)
+/// Returns `true` if no number differs from the first by more than `bound`.
+fn is_near_x(numbers: &[f64], bound: f64) -> bool {
+    numbers.iter().all(|number| (number - numbers[0]).abs() <= bound)
 }
 
-/// True if a curve of scales keeps one scale along all axes. Between such keys, any easing and what follows from it
-/// beyond them do.
+/// Returns `true` if a curve keeps uniform scales. Between uniform keys, any easing does, and so does what follows
+/// beyond them. A straight line continues a difference without end, so that it needs equal numbers.
 fn is_uniform_curve(curve: &Curve) -> bool {
     let (times, spline) = (curve.timeline().times(), curve.interpolation() == Interpolation::CubicSpline);
     let keys = || 0..times.len();
     let largest = keys().flat_map(|key| curve.value(key)).fold(0.0, |most: f64, scale| most.max(scale.abs()));
+    let bound = if curve.extrapolation().contains(&Extrapolation::Linear) { 0.0 } else { NEAR_X * largest };
     // A tangent has at most its share of the interval before or after.
     let longest = times.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::MIN_POSITIVE, f64::max);
     let tangents_are_near = |key: usize| {
         let tangents = [curve.in_tangent(key), curve.out_tangent(key)];
-        tangents.into_iter().all(|tangent| is_near_x(tangent, NEAR_X * largest / longest))
+        tangents.into_iter().all(|tangent| is_near_x(tangent, bound / longest))
     };
     let is_known = spline || matches!(curve.interpolation(), Interpolation::Step | Interpolation::Linear);
-    is_known
-        && keys().all(|key| is_near_x(curve.value(key), NEAR_X * largest))
-        && (!spline || keys().all(tangents_are_near))
+    is_known && keys().all(|key| is_near_x(curve.value(key), bound)) && (!spline || keys().all(tangents_are_near))
 }
 
-/// True if the marked joints of a skeleton keep a uniform scale above 0 in the rest pose and in all clips, up to the
+/// Returns `true` if the marked joints of a skeleton keep a uniform scale above 0 in the rest pose and in all clips, up to the
 /// rounding of an `f32`: whatever clips are mixed, a turn in model space then moves all below a joint as a rigid body.
 pub(crate) fn is_fixed(library: &Library, id: SkeletonId, marked: &[bool]) -> bool {
     let joints = library.skeleton(id).joints();
     let at_rest = joints.iter().zip(marked).filter(|(_, marked)| **marked).all(|(joint, _)| match &joint.matrix {
         Some(matrix) => is_rigid(matrix),
-        None => is_even(joint.rest.scale),
+        None => is_uniform(joint.rest.scale),
     });
     let clips = library.clips().iter().filter(|clip| clip.skeleton == id);
     at_rest
@@ -178,21 +198,21 @@ pub(crate) fn is_fixed(library: &Library, id: SkeletonId, marked: &[bool]) -> bo
         })
 }
 
-/// True if a scale is uniform and above 0, up to rounding.
-fn is_even(scale: DVec3) -> bool {
+/// Returns `true` if a scale is uniform and above 0, up to rounding.
+fn is_uniform(scale: DVec3) -> bool {
     scale.min_element() > 0.0 && scale.max_element() - scale.min_element() <= ROUNDING * scale.max_element()
 }
 
-/// True if a matrix is a rotation, a uniform scale above 0 and a translation, up to rounding.
+/// Returns `true` if a matrix is a rotation, a uniform scale above 0 and a translation, up to rounding.
 fn is_rigid(matrix: &DAffine3) -> bool {
     let axes = [matrix.matrix3.x_axis, matrix.matrix3.y_axis, matrix.matrix3.z_axis];
     let lengths = DVec3::from(axes.map(DVec3::length));
-    let least = ROUNDING * lengths.max_element() * lengths.max_element();
+    let bound = ROUNDING * lengths.max_element() * lengths.max_element();
     let pairs = [(0, 1), (0, 2), (1, 2)].map(|(a, b): (usize, usize)| axes[a].dot(axes[b]).abs());
-    is_even(lengths) && matrix.matrix3.determinant() > 0.0 && pairs.into_iter().all(|product| product <= least)
+    is_uniform(lengths) && matrix.matrix3.determinant() > 0.0 && pairs.into_iter().all(|product| product <= bound)
 }
 
-/// True if a curve of scales keeps the scale of the rest pose, up to rounding.
+/// Returns `true` if a curve of scales keeps the scale of the rest pose, up to rounding.
 fn stays_at(curve: &Curve, component: Option<usize>, rest: DVec3) -> bool {
     let is_known =
         matches!(curve.interpolation(), Interpolation::Step | Interpolation::Linear | Interpolation::CubicSpline);
@@ -213,7 +233,7 @@ fn with_name(joint: &Joint, error: &str) -> String {
     joint.name.as_ref().map_or_else(|| error.to_owned(), |name| format!("{name}: {error}"))
 }
 
-/// Per joint: true if it carries a skin, as a joint of the skin or as an ancestor of one.
+/// For each joint whether it carries a skin, as a joint of the skin or as an ancestor of one.
 fn carriers(library: &Library, id: SkeletonId) -> Vec<bool> {
     let joints = library.skeleton(id).joints();
     let mut carries = vec![false; joints.len()];
@@ -267,11 +287,11 @@ fn curve_error(curve: &Curve, rest: DVec3) -> Option<String> {
         return None;
     }
     let spread = |tangent: &[f64]| DVec3::from_slice(tangent).max_element() - DVec3::from_slice(tangent).min_element();
-    let uneven = |key: &usize| {
+    let non_uniform = |key: &usize| {
         let most = spread(curve.out_tangent(*key)).max(spread(curve.in_tangent(*key + 1)));
         (times[*key + 1] - times[*key]) * most > TOLERANCE * largest
     };
-    let key = (0..times.len() - 1).find(uneven)?;
+    let key = (0..times.len() - 1).find(non_uniform)?;
     Some(format!("has tangents after key {key} that are not uniform"))
 }
 
@@ -306,8 +326,8 @@ mod tests {
     use super::*;
     use crate::model::{Skin, Timeline};
 
-    /// True if joints that carry a skin have one scale along all axes: of a chain of two joints with a skin, and of
-    /// another root without, after a change, with a track of the scale of a joint.
+    /// Whether the joints that carry a skin have uniform scales: of a chain of two joints with a skin, and of another
+    /// root without, after a change, with a track of the scale of a joint.
     fn found(change: &dyn Fn(&mut Vec<Joint>), joint: usize, component: Option<usize>, curve: Curve) -> bool {
         let mut joints = vec![Joint::default(), Joint { parent: Some(0), ..Joint::default() }, Joint::default()];
         change(&mut joints);
@@ -316,7 +336,8 @@ mod tests {
         let (joints, inverse_bind) = (vec![1], vec![DAffine3::IDENTITY]);
         library.add_skin(Skin { name: None, skeleton, joints, inverse_bind }).unwrap();
         let track = Track { target: Target::Scale(joint), component, curve };
-        let clip = library.add_clip(Clip::new(None, skeleton, vec![track])).unwrap();
+        let clip = Clip { length: Some(9.0), ..Clip::new(None, skeleton, vec![track]) };
+        let clip = library.add_clip(clip).unwrap();
         is_uniform_at_rest(&library, skeleton) && is_uniform_in_clip(&library, library.clip(clip))
     }
 
@@ -330,15 +351,27 @@ mod tests {
     }
 
     #[test]
-    fn joints_with_skins_have_one_scale_along_all_axes() {
+    fn joints_that_carry_a_skin_have_uniform_scales() {
         let rest =
             |joint: usize, scale: [f64; 3]| move |joints: &mut Vec<Joint>| joints[joint].rest.scale = scale.into();
         let with_rest = |joint, scale| found(&rest(joint, scale), 0, None, linear([2.0; 3]));
         assert!(with_rest(0, [-3.0; 3]) && with_rest(0, [0.0; 3]) && with_rest(1, [1.0, 1.0 + 9e-7, 1.0]));
         assert!(!with_rest(0, [1.0, 1.0, 1.0 + 2e-6]) && !with_rest(1, [1.0, -1.0, 1.0]));
         assert!(with_rest(2, [1.0, 2.0, 3.0]), "nothing with a skin follows it");
-        let matrix = |joints: &mut Vec<Joint>| joints[1].matrix = Some(DAffine3::IDENTITY);
-        assert!(!found(&matrix, 0, None, linear([2.0; 3])));
+        let with_matrix = |x_axis: [f64; 3], x: f64| {
+            let mut matrix = DAffine3::from_translation(DVec3::new(x, 0.0, 0.0));
+            matrix.matrix3.x_axis = x_axis.into();
+            let change = |joints: &mut Vec<Joint>| {
+                joints[1].matrix = Some(matrix);
+                joints[1].rest.translation.x = 5.0;
+            };
+            found(&change, 0, None, linear([2.0; 3]))
+        };
+        assert!(with_matrix([1.0, 0.0, 0.0], 5.0), "the rest transform stands for it");
+        assert!(with_matrix([1.0, 5e-7, 0.0], 5.000_002), "rounding of a file");
+        assert!(!with_matrix([1.0, 2e-6, 0.0], 5.0), "shear");
+        assert!(!with_matrix([1.0, 0.0, 0.0], 5.000_02), "moved");
+        assert!(!with_matrix([-1.0, 0.0, 0.0], 5.0), "mirrored, and the rest transform is not");
         let with_curve = |joint, curve| found(&|_| {}, joint, None, curve);
         assert!(with_curve(1, linear([-2.0; 3])) && with_curve(1, linear([2.0, 2.0 + 1e-6, 2.0])));
         assert!(!with_curve(1, linear([2.0, 2.0, 2.1])) && with_curve(2, linear([2.0, 2.0, 2.1])));
@@ -348,5 +381,12 @@ mod tests {
         };
         assert!(spline([5.0; 3]) && !spline([5.0, 5.0, 5.001]));
         assert!(!found(&|_| {}, 0, Some(1), curve(Interpolation::Linear, 1, &[1.0, 2.0])), "one axis alone");
+        // Two seconds beyond its keys, a straight line is off by twice as much as the keys.
+        let continued = |last: [f64; 3], after: Extrapolation| {
+            with_curve(1, linear(last).with_extrapolation(Extrapolation::Clamp, after))
+        };
+        assert!(continued([2.0; 3], Extrapolation::Linear));
+        assert!(!continued([2.0, 2.0 + 1e-6, 2.0], Extrapolation::Linear));
+        assert!(continued([2.0, 2.0 + 1e-6, 2.0], Extrapolation::PingPong));
     }
 }

@@ -89,7 +89,7 @@ pub(crate) struct MinCapacity {
     pub layers: usize,
     /// The mixing.
     pub mixing: Mixing,
-    /// True if layers may have drivers.
+    /// `true` if layers may have drivers.
     pub drivers: bool,
     /// The number of goals.
     pub goals: usize,
@@ -101,7 +101,7 @@ pub(crate) struct BatchCapacity {
     pub skeleton: SkeletonId,
     pub layers: usize,
     pub mixing: Mixing,
-    /// True if layers may have drivers.
+    /// `true` if layers may have drivers.
     pub drivers: bool,
     pub parameters: usize,
     pub goals: usize,

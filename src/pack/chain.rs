@@ -21,7 +21,7 @@ pub(crate) struct ReachJoints {
     pub links: Vec<ReachLink>,
     /// For each joint of the skeleton its index among the links, or `NONE`; empty if the skeleton has no chain.
     pub places: Vec<u32>,
-    /// True if these joints keep a uniform scale above 0, so that all below a joint rotates as a rigid body.
+    /// `true` if these joints keep a uniform scale above 0, so that all below a joint rotates as a rigid body.
     pub rotates_rigidly: bool,
 }
 

@@ -109,7 +109,7 @@ pub struct TrackColumn<'a> {
     pub curve: &'a Curve,
     /// True for quaternions that interpolate as rotations.
     pub rotation: bool,
-    /// True if the curve has one value for all times. Stored, because the question reads all keys.
+    /// `true` if the curve has one value for all times. Stored, because the question reads all keys.
     pub constant: bool,
     /// The caller's interpolator, if the curve has one.
     pub interpolator: Option<&'a dyn Interpolator>,
@@ -238,7 +238,7 @@ impl<'a> JointChannels<'a> {
     }
 }
 
-/// Returns true if the values of a channel with this sampler are an offset in the words.
+/// Returns `true` if the values of a channel with this sampler are an offset in the words.
 fn lies_in_words(sampler: u32) -> bool {
     let mode = mode_of(sampler);
     mode & MODE_QUANTIZED != 0 || mode & !MODE_EULER == MODE_SPLIT

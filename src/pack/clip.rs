@@ -97,7 +97,7 @@ impl ClipBytes {
     pub fn new(library: &Library, clip: &Clip, quantized: QuantizedCurves) -> Self {
         let skeleton = library.skeleton(clip.skeleton);
         let (mut arrays, mut timelines) = (Arrays::default(), Timelines::default());
-        let rest = pack_skeleton(&mut arrays, skeleton, &[]).rest;
+        let rest = pack_skeleton(&mut arrays, skeleton, &[]).0.rest;
         timelines.keys.add_rest(&arrays, rest, skeleton);
         let columns = columns(library, skeleton, clip, quantized);
         let mut channels = Channels::new();

@@ -47,7 +47,7 @@ pub(crate) struct PackedBatch {
     pub mixing: Mixing,
     /// The index of the first layer record.
     pub first_layer: usize,
-    /// True if layers may be driven, or goals follow parameters.
+    /// `true` if layers may be driven, or goals follow parameters.
     pub reads_parameters: bool,
     /// The index of the first driver, one per layer; `None` if no layer is driven.
     pub first_drive: Option<usize>,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread;
 
 use crate::error::Error;
-use crate::model::uniform_scale::Uneven;
+use crate::model::uniform_scale::NonUniform;
 use crate::model::{
     BlendSpace, BlendSpaceId, ChainId, Clip, ClipContents, ClipId, Contents, Crowd, Interpolator, Layer, Library,
     MaskId, Outputs, SkeletonId, Skin, WrapMode, uniform_scale,
@@ -75,7 +75,7 @@ pub(crate) struct PackedClip {
     /// The default wrap mode.
     pub wrap: WrapMode,
     /// The scale that dual quaternions cannot hold, if the clip has one.
-    pub uneven: Option<Uneven>,
+    pub non_uniform: Option<NonUniform>,
     /// The offset of its sync marks in the words; `NONE` if it has none.
     pub marks: u32,
     /// The number of its sync markers.
@@ -102,9 +102,9 @@ pub(crate) struct PackedSkeleton {
     /// The parent of each joint.
     pub parents: Vec<Option<usize>>,
     /// The scale in the rest pose that dual quaternions cannot hold, if there is one.
-    pub uneven: Option<Uneven>,
-    /// True if kernels may take the x of a scale of the joints with skins for all axes, at rest and in all clips, and
-    /// the parts of inverse bind matrices are packed.
+    pub non_uniform: Option<NonUniform>,
+    /// Set if kernels may take the x of a scale of the joints with skins for all axes, at rest and in all clips, and
+    /// the packed parts of inverse bind matrices for the matrices.
     pub uniform_scales: bool,
     /// The joints that lead to its chains.
     pub reach: ReachJoints,
@@ -142,17 +142,17 @@ impl PackedLibrary {
         for (id, rest_clip) in library.skeleton_ids().zip(&rest_clips) {
             let skeleton = library.skeleton(id);
             let skins: Vec<&Skin> = library.skins_of(id).map(|(_, skin)| skin).collect();
-            let mut record = skeleton::pack_skeleton(&mut arrays, skeleton, &skins);
+            let (mut record, has_uniform_binds) = skeleton::pack_skeleton(&mut arrays, skeleton, &skins);
             timelines.keys.add_rest(&arrays, record.rest, skeleton);
             let rest_record = clip::pack_clip(&mut arrays, &mut timelines, library, rest_clip, &[], record.rest);
             record.rest_clip = arrays.push_records(&[rest_record]);
             features.add_skeleton(&record);
             let skins = skins.iter().map(|skin| skin.joints.len()).collect();
             let parents = skeleton.joints().iter().map(|joint| joint.parent).collect();
-            let (name, uneven) = (skeleton.name().map(str::to_owned), uniform_scale::of_skeleton(library, id));
-            let uniform_scales = record.uniform_binds != NONE && uniform_scale::is_uniform_at_rest(library, id);
+            let (name, non_uniform) = (skeleton.name().map(str::to_owned), uniform_scale::of_skeleton(library, id));
+            let uniform_scales = has_uniform_binds && uniform_scale::is_uniform_at_rest(library, id);
             let reach = ReachJoints::default();
-            skeletons.push(PackedSkeleton { name, record, skins, parents, uneven, uniform_scales, reach });
+            skeletons.push(PackedSkeleton { name, record, skins, parents, non_uniform, uniform_scales, reach });
         }
         // What crowds and kernels refer to comes before the keys, so that libraries that differ in keys alone have it
         // at the same places.
@@ -168,7 +168,7 @@ impl PackedLibrary {
                 duration: clip.duration(),
                 length: clip.length,
                 wrap: clip.wrap,
-                uneven: uniform_scale::of_clip(library, clip),
+                non_uniform: uniform_scale::of_clip(library, clip),
                 marks: drive::pack_marks(&mut arrays, clip),
                 marker_count: clip.markers.len(),
             });
@@ -236,11 +236,11 @@ impl PackedLibrary {
     /// The number of bytes beside the packed arrays: names, joints and places that only the host reads.
     pub(crate) fn host_size(&self) -> usize {
         let name = |name: &Option<String>| name.as_ref().map_or(0, String::len);
-        let uneven = |uneven: &Option<Uneven>| uneven.as_ref().map_or(0, Uneven::text_bytes);
-        let clips = self.clips.iter().map(|clip| name(&clip.name) + uneven(&clip.uneven));
+        let non_uniform = |non_uniform: &Option<NonUniform>| non_uniform.as_ref().map_or(0, NonUniform::text_bytes);
+        let clips = self.clips.iter().map(|clip| name(&clip.name) + non_uniform(&clip.non_uniform));
         let skeletons = self.skeletons.iter().map(|skeleton| {
             let lists = size_of_val(&*skeleton.skins) + size_of_val(&*skeleton.parents) + skeleton.reach.size();
-            lists + name(&skeleton.name) + uneven(&skeleton.uneven)
+            lists + name(&skeleton.name) + non_uniform(&skeleton.non_uniform)
         });
         let places = size_of_val(&*self.masks)
             + size_of_val(&*self.chains)
@@ -287,10 +287,10 @@ impl PackedLibrary {
         if !outputs.is_uniform_only() {
             return Ok(());
         }
-        let skeleton = &self.skeletons[skeleton.index()].uneven;
-        let clips = layers.iter().filter_map(|layer| self.clip(layer.clip)?.uneven.as_ref());
+        let skeleton = &self.skeletons[skeleton.index()].non_uniform;
+        let clips = layers.iter().filter_map(|layer| self.clip(layer.clip)?.non_uniform.as_ref());
         match skeleton.iter().chain(clips).next() {
-            Some(uneven) => Err(uneven.error()),
+            Some(non_uniform) => Err(non_uniform.error()),
             None => Ok(()),
         }
     }

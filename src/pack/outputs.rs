@@ -87,12 +87,12 @@ impl OutputLayout {
         }
     }
 
-    /// Returns true if `local`, `model` or `skin` is wanted.
+    /// Returns `true` if `local`, `model` or `skin` is wanted.
     pub(crate) fn has_joints(&self) -> bool {
         self.local > 0 || self.model > 0 || self.skin > 0
     }
 
-    /// Returns true if `model` or `skin` is wanted.
+    /// Returns `true` if `model` or `skin` is wanted.
     pub(crate) fn has_matrices(&self) -> bool {
         self.model > 0 || self.skin > 0
     }

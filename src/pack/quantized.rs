@@ -108,7 +108,7 @@ fn record_bytes(columns: &[QuantizedKeys]) -> usize {
     4 * words as usize * columns.len()
 }
 
-/// Returns true if a least value does not fit 16 bits.
+/// Returns `true` if a least value does not fit 16 bits.
 pub fn is_wide(part: &QuantizedKeys) -> bool {
     part.least.iter().any(|&least| i16::try_from(least).is_err())
 }

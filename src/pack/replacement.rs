@@ -65,12 +65,13 @@ impl PackedLibrary {
     /// uniform.
     pub(crate) fn replaced_by(&self, mut other: Self) -> Result<Self, Error> {
         self.check_shape(&other)?;
-        let uneven = |(own, other): (&PackedClip, &PackedClip)| other.uneven.clone().filter(|_| own.uneven.is_none());
-        if let Some(uneven) = self.clips.iter().zip(&other.clips).find_map(uneven) {
+        let non_uniform =
+            |(own, other): (&PackedClip, &PackedClip)| other.non_uniform.clone().filter(|_| own.non_uniform.is_none());
+        if let Some(non_uniform) = self.clips.iter().zip(&other.clips).find_map(non_uniform) {
             let reason = format!(
                 "a library cannot take the place of one whose scales are uniform: {}, or call PackedLibrary::reserve_for \
                  before the engine is made",
-                uneven.error()
+                non_uniform.error()
             );
             return Err(Error::Usage(reason));
         }
@@ -107,7 +108,7 @@ impl PackedLibrary {
         if skeletons_fit && self.features.or(other.features) == self.features {
             return Ok(());
         }
-        let reason = "the library has kinds of curves that the engine was not made for; call \
+        let reason = "the library has kinds of curves or scales that the engine was not made for; call \
                       PackedLibrary::reserve_for before the engine is made";
         Err(Error::Usage(reason.into()))
     }
@@ -121,7 +122,7 @@ impl PackedLibrary {
             own.uniform_scales &= other.uniform_scales;
         }
         for (own, other) in self.clips.iter_mut().zip(&other.clips) {
-            own.uneven = own.uneven.take().or_else(|| other.uneven.clone());
+            own.non_uniform = own.non_uniform.take().or_else(|| other.non_uniform.clone());
         }
     }
 
@@ -160,7 +161,7 @@ fn have_one_shape(one: &PackedSkeleton, other: &PackedSkeleton) -> bool {
     without_keys(one) == without_keys(other)
         && one.skins == other.skins
         && one.parents == other.parents
-        && one.uneven == other.uneven
+        && one.non_uniform == other.non_uniform
         && (&one.reach.links, &one.reach.places) == (&other.reach.links, &other.reach.places)
 }
 
@@ -337,7 +338,7 @@ mod tests {
         for (first, other) in [(plain(), spline), (constant(), moving), (constant(), timed), (plain(), nearly)] {
             let mut first = PackedLibrary { capacity: plain().capacity, ..first };
             let error = replace(&first, &other).unwrap_err();
-            assert!(error.contains("kinds of curves that the engine was not made for"), "{error}");
+            assert!(error.contains("kinds of curves or scales that the engine was not made for"), "{error}");
             first.reserve_for(&other).unwrap();
             let taken = replace(&first, &other).unwrap();
             assert_eq!((taken.features, taken.capacity), (first.features, first.capacity));
@@ -352,12 +353,12 @@ mod tests {
 
     #[test]
     fn scales_that_are_not_uniform_must_be_reserved_for_dual_quaternions() {
-        let (even, uneven) = (packed(&linear(5)), packed(&library(Interpolation::Linear, 5, [1.0, 2.0, 1.0])));
-        let error = even.replaced_by(uneven.clone()).unwrap_err().to_string();
+        let (uniform, non_uniform) = (packed(&linear(5)), packed(&library(Interpolation::Linear, 5, [1.0, 2.0, 1.0])));
+        let error = uniform.replaced_by(non_uniform.clone()).unwrap_err().to_string();
         assert!(error.contains("is (1, 2, 1), which is not uniform") && error.contains("reserve_for"), "{error}");
-        let mut first = even.clone();
-        first.reserve_for(&uneven).unwrap();
-        let taken = first.replaced_by(even).unwrap();
-        assert!(taken.clips[0].uneven.is_some() && taken.replaced_by(uneven).is_ok());
+        let mut first = uniform.clone();
+        first.reserve_for(&non_uniform).unwrap();
+        let taken = first.replaced_by(uniform).unwrap();
+        assert!(taken.clips[0].non_uniform.is_some() && taken.replaced_by(non_uniform).is_ok());
     }
 }

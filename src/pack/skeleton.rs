@@ -9,8 +9,9 @@ use crate::pack::record::{
     MAX_BYTE_JOINTS, NO_ANCESTOR, NONE, SkeletonRecord, VALUE_NUMBER, VALUE_ROTATION, VALUE_ROTATION_REST,
 };
 
-/// Packs a skeleton and all its skins. The caller sets `rest_clip` and `timeline_count`.
-pub fn pack_skeleton(arrays: &mut Arrays, skeleton: &Skeleton, skins: &[&Skin]) -> SkeletonRecord {
+/// Packs a skeleton and all its skins. The caller sets `rest_clip` and `timeline_count`. The flag is set if there are
+/// inverse bind matrices, and all are rotations with offsets and uniform scales.
+pub fn pack_skeleton(arrays: &mut Arrays, skeleton: &Skeleton, skins: &[&Skin]) -> (SkeletonRecord, bool) {
     let (ancestors, round_count) = pack_ancestors(arrays, skeleton);
     let rest = pack_rest(arrays, skeleton);
     let matrices = pack_matrices(arrays, skeleton);
@@ -20,7 +21,8 @@ pub fn pack_skeleton(arrays: &mut Arrays, skeleton: &Skeleton, skins: &[&Skin]) 
         arrays.words.extend(skin.joints.iter().map(|&joint| joint as u32));
         arrays.values.extend(skin.inverse_bind.iter().flat_map(rows).map(Vec4::from));
     }
-    SkeletonRecord {
+    let (uniform_binds, are_uniform) = pack_uniform_binds(arrays, skins);
+    let record = SkeletonRecord {
         joint_count: skeleton.joints().len() as u32,
         round_count,
         ancestors,
@@ -36,18 +38,20 @@ pub fn pack_skeleton(arrays: &mut Arrays, skeleton: &Skeleton, skins: &[&Skin]) 
         value_kinds: pack_value_kinds(arrays, skeleton),
         levels: pack_levels(arrays, skeleton),
         skin_matrices: pack_skin_matrices(arrays, skeleton, skins),
-        uniform_binds: pack_uniform_binds(arrays, skins),
-    }
+        uniform_binds,
+    };
+    (record, are_uniform)
 }
 
-/// Packs the parts of inverse bind matrices, and returns their offset in the values; `NONE` if one has no such parts,
-/// or there are none.
-fn pack_uniform_binds(arrays: &mut Arrays, skins: &[&Skin]) -> u32 {
-    let parts: Option<Vec<_>> = skins.iter().flat_map(|skin| &skin.inverse_bind).map(uniform_parts).collect();
-    let Some(parts) = parts.filter(|parts| !parts.is_empty()) else { return NONE };
+/// Packs the parts of inverse bind matrices, zeros for a matrix without, so that libraries whose matrices alone differ
+/// have all else at the same places. Returns the offset in the values, and whether there are matrices and all have
+/// parts.
+fn pack_uniform_binds(arrays: &mut Arrays, skins: &[&Skin]) -> (u32, bool) {
     let offset = arrays.values.len() as u32;
-    arrays.values.extend(parts.into_iter().flatten());
-    offset
+    let parts: Vec<_> = skins.iter().flat_map(|skin| &skin.inverse_bind).map(uniform_parts).collect();
+    let are_uniform = !parts.is_empty() && parts.iter().all(Option::is_some);
+    arrays.values.extend(parts.into_iter().flat_map(Option::unwrap_or_default));
+    (offset, are_uniform)
 }
 
 /// The largest difference of a bind matrix from a rotation with a scale that counts as rounding, relative to the scale:
@@ -151,7 +155,7 @@ fn pack_ancestors(arrays: &mut Arrays, skeleton: &Skeleton) -> (u32, u32) {
 /// The rounds of which a word holds the ancestors, if they are bytes.
 const ROUNDS_PER_WORD: usize = 4;
 
-/// Returns true if the ancestors of a skeleton of some joints are bytes.
+/// Returns `true` if the ancestors of a skeleton of some joints are bytes.
 fn has_bytes(joints: usize) -> bool {
     joints <= MAX_BYTE_JOINTS as usize
 }

@@ -49,7 +49,7 @@ const SHORTEST_CELL: f64 = f32::MIN_POSITIVE as f64;
 /// digits of the remainder of [`coarse_split`].
 const SHORTEST_EVEN: f64 = SHORTEST_CELL * (1 << 26) as f64;
 
-/// Returns true if the key times of a curve must be exact, and are therefore stored even if they are even: the curve
+/// Returns `true` if the key times of a curve must be exact, and are therefore stored even if they are even: the curve
 /// has steps, so that a time just before a key gives another value, or easings, which can be as steep, or a window
 /// around its keys.
 pub fn needs_exact_times(curve: &Curve) -> bool {
@@ -59,7 +59,7 @@ pub fn needs_exact_times(curve: &Curve) -> bool {
         || intervals.any(|key| !curve.easing_at(key).is_linear())
 }
 
-/// Returns true if the key times of a timeline need not be stored: they are multiples of a step after the first.
+/// Returns `true` if the key times of a timeline need not be stored: they are multiples of a step after the first.
 pub fn is_even(timeline: &Timeline) -> bool {
     let times = timeline.times();
     let step = (timeline.last() - timeline.first()) / (times.len() - 1) as f64;
@@ -68,7 +68,7 @@ pub fn is_even(timeline: &Timeline) -> bool {
     can_be_even(timeline) && times.iter().enumerate().all(is_near)
 }
 
-/// Returns true if the key times of a timeline need not be stored once they are exact multiples of a step after the
+/// Returns `true` if the key times of a timeline need not be stored once they are exact multiples of a step after the
 /// first.
 pub fn can_be_even(timeline: &Timeline) -> bool {
     let gaps = (timeline.len() - 1) as f64;

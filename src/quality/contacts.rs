@@ -81,7 +81,7 @@ impl FootContacts {
         self.frames
     }
 
-    /// True if the clip ends in the pose with which it begins, so that it can be played as a loop.
+    /// Returns `true` if the clip ends in the pose with which it begins, so that it can be played as a loop.
     pub fn is_loop(&self) -> bool {
         self.is_loop
     }
@@ -151,8 +151,8 @@ pub(super) struct FootPoint {
 }
 
 impl FootPoint {
-    /// True if the point is low and slow on a ground that moves at a speed in units per second; `kept` is true for the
-    /// limits up to which a contact stays.
+    /// Returns `true` if the point is low and slow on a ground that moves at a speed in units per second; `kept` is
+    /// true for the limits up to which a contact stays.
     fn is_planted(&self, kept: bool, ground_speed: f64) -> bool {
         let limit = usize::from(kept);
         let height = if kept && ground_speed > 0.0 { HEIGHT_ON_MOVING_GROUND } else { HEIGHTS[limit] };

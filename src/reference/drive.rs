@@ -16,7 +16,7 @@ pub struct Driven {
     pub layer: Layer,
     /// The size of the numbers that its weight is computed from, to which the rounding of engines is in proportion.
     pub full_weight: f64,
-    /// True if its weight follows from parameters.
+    /// `true` if its weight follows from parameters.
     pub has_driven_weight: bool,
     /// The rounding of engines in its clip time, in seconds. It is 0 for a layer that is not driven.
     pub time_error: f64,

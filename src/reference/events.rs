@@ -168,7 +168,7 @@ impl Play {
         self.part[1] - self.part[0]
     }
 
-    /// Returns true if a pass goes from the part's start to its end. Passes are numbered in the order of the clock.
+    /// Returns `true` if a pass goes from the part's start to its end. Passes are numbered in the order of the clock.
     /// Pass 0 begins at the start of the play. Passes before it mirror those after it.
     fn is_upward(&self, pass: i64) -> bool {
         let number = if pass < 0 { -pass - 1 } else { pass };

@@ -14,8 +14,8 @@ pub struct Passes {
     /// Seconds of the clip that the present pass has taken: from 0, only at the start of the play, to the length of a
     /// pass. A pass that is over is the present one until the next has begun.
     pub seconds: f64,
-    /// True if they are counted down from the start of the play: before its start, or at a negative rate, but not both,
-    /// and never at a rate of 0.
+    /// `true` if they are counted down from the start of the play: before its start, or at a negative rate, but not
+    /// both, and never at a rate of 0.
     pub backwards: bool,
 }
 

@@ -12,7 +12,7 @@ pub struct Phase {
     pub direction: i32,
     /// Passes played so far, with the fraction of the present one; at most the repeat count.
     pub iterations: f64,
-    /// True if the last pass is over.
+    /// `true` if the last pass is over.
     pub stopped: bool,
 }
 
@@ -84,7 +84,7 @@ fn without_length(playback: &Playback) -> Phase {
     Phase { time: 0.0, direction: 1, iterations: 0.0, stopped: playback.passes().is_finite() }
 }
 
-/// Returns true if the present pass, numbered from 0, is an odd one. After a whole number of passes, the last one is
+/// Returns `true` if the present pass, numbered from 0, is an odd one. After a whole number of passes, the last one is
 /// present.
 fn is_odd(iterations: f64) -> bool {
     let is_whole = iterations.fract() == 0.0 && iterations > 0.0;
@@ -96,7 +96,7 @@ fn is_odd(iterations: f64) -> bool {
 struct PlayProgress {
     /// Passes so far.
     iterations: f64,
-    /// True if the present pass, numbered from 0, is an odd one.
+    /// `true` if the present pass, numbered from 0, is an odd one.
     is_odd: bool,
     /// Seconds of the present pass, up to the length of the part; negative, or -0, if they are counted backwards.
     seconds: f64,

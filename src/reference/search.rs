@@ -10,9 +10,9 @@ pub struct KeySpan {
     /// The fraction of the way to the next key, in `[0, 1]` unless it was eased or extrapolated; 0 on a key, before the
     /// first one and after the last one.
     pub fraction: f64,
-    /// True if a key is hit, or if the time is before the first key or after the last one.
+    /// `true` if a key is hit, or if the time is before the first key or after the last one.
     pub hit: bool,
-    /// True if values from key to key lie on a straight line, whatever the interpolation of the curve is.
+    /// `true` if values from key to key lie on a straight line, whatever the interpolation of the curve is.
     pub straight: bool,
 }
 
@@ -79,7 +79,7 @@ fn remainder(time: f64, length: f64) -> f64 {
     time - (time / length).floor() * length
 }
 
-/// Returns true if a curve begins again from its first key at a time, to within rounding.
+/// Returns `true` if a curve begins again from its first key at a time, to within rounding.
 pub(crate) fn is_seam(curve: &Curve, time: f64) -> bool {
     let timeline = curve.timeline();
     let length = timeline.last() - timeline.first();

@@ -37,11 +37,11 @@ pub struct Animated {
 /// The parts of a joint's local transform that a clip animates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AnimatedParts {
-    /// True if the clip has a track for the translation.
+    /// `true` if the clip has a track for the translation.
     pub translation: bool,
-    /// True if the clip has a track for the rotation, as a quaternion or as angles.
+    /// `true` if the clip has a track for the rotation, as a quaternion or as angles.
     pub rotation: bool,
-    /// True if the clip has a track for the scale.
+    /// `true` if the clip has a track for the scale.
     pub scale: bool,
 }
 

@@ -119,7 +119,7 @@ impl AlignmentReason {
 
 /// The two poses that look alike.
 pub(super) struct Alignment {
-    /// True if the paired joints have the same places and rotations in both poses. Nothing is rotated then.
+    /// `true` if the paired joints have the same places and rotations in both poses. Nothing is rotated then.
     pub is_same: bool,
     /// Rotates the space of the source into the space of the target.
     pub space: DQuat,
@@ -129,9 +129,9 @@ pub(super) struct Alignment {
     pub corrections: Vec<DQuat>,
     /// The up axis of the source and of the target.
     pub up: [DVec3; 2],
-    /// True if the up axis of the source is given, or follows from its clips or its rest pose.
+    /// `true` if the up axis of the source is given, or follows from its clips or its rest pose.
     pub is_up_known: bool,
-    /// True if the fronts of both poses are known.
+    /// `true` if the fronts of both poses are known.
     pub is_front_known: bool,
     /// The rotation about the up axis that makes the fronts of both poses the same, in degrees. `None` if the target
     /// does not stand upright.
@@ -306,7 +306,7 @@ impl Aligner<'_> {
         right_angles_near(difference, MAX_POSTURE_FROM_RIGHT_ANGLES).unwrap_or(difference)
     }
 
-    /// True if two joints have the same name, and the same axes after a correction.
+    /// Returns `true` if two joints have the same name, and the same axes after a correction.
     fn has_same_axes(&self, joints: [usize; 2], correction: DQuat) -> bool {
         let corrected = correction * self.space * self.source.pose.rotations[joints[0]];
         let name = |side: &Side, joint: usize| side.numbering.normalized(side.skeleton, joint);
@@ -455,8 +455,8 @@ fn heading_between(from: DVec3, to: DVec3, axis: DVec3) -> Option<f64> {
     is_known.then(|| from.cross(to).dot(axis).atan2(from.dot(to)))
 }
 
-/// True if all paired joints have the same places and rotations in the poses of source and target. `target_of` has the
-/// partner of each joint of the source.
+/// Returns `true` if all paired joints have the same places and rotations in the poses of source and target.
+/// `target_of` has the partner of each joint of the source.
 pub(super) fn are_same(target_of: &[Option<usize>], [source, target]: [&ModelPose; 2]) -> bool {
     let size = target.matrices.iter().map(|matrix| matrix.translation.length()).fold(0.0, f64::max);
     let same = |from: usize, to: usize| {

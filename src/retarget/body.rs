@@ -119,7 +119,7 @@ impl Body {
         self.on_side(side, "Toes").or_else(|| self.end(foot))
     }
 
-    /// True if hips and both legs down to the feet are known.
+    /// Returns `true` if hips and both legs down to the feet are known.
     pub fn has_legs(&self) -> bool {
         let has = |side: &&str| ["UpperLeg", "LowerLeg", "Foot"].iter().all(|role| self.on_side(side, role).is_some());
         self.joint("hips").is_some() && SIDES.iter().all(has)

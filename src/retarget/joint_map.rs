@@ -263,7 +263,7 @@ impl<'a> Side<'a> {
         (!are_of_trunk).then_some(MapRemark::Roles { source: from, target: to, roles })
     }
 
-    /// True if the role of a joint is no guess.
+    /// Returns `true` if the role of a joint is no guess.
     fn is_sure(&self, joint: usize) -> bool {
         matches!(self.ground(joint), Some(RoleGround::Declared | RoleGround::Convention))
     }

@@ -579,7 +579,7 @@ fn change_of_scale(axes: DQuat, from: DVec3, to: DVec3) -> Option<DAffine3> {
     is_usable.then_some(DAffine3 { matrix3: map, translation: DVec3::ZERO })
 }
 
-/// True if all values and tangents of a curve of three numbers have three equal ones.
+/// Returns `true` if all values and tangents of a curve of three numbers have three equal ones.
 fn is_uniform(curve: &Curve) -> bool {
     curve.width() == 3
         && curve.values().chunks_exact(3).all(|numbers| numbers.iter().all(|number| *number == numbers[0]))

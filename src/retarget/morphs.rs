@@ -87,7 +87,7 @@ impl MorphPlan {
         Self { pairs, drivers, warnings }
     }
 
-    /// True if a track of the source has the weight of an expression.
+    /// Returns `true` if a track of the source has the weight of an expression.
     pub fn is_expression(&self, target: Target) -> bool {
         matches!(target, Target::Translation(joint) if self.drivers.contains(&joint))
     }

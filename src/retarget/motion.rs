@@ -180,7 +180,7 @@ impl SourceMotion {
         near as f64 / heights.len().max(1) as f64
     }
 
-    /// True if the feet come down near the origin of an axis in all clips.
+    /// Returns `true` if the feet come down near the origin of an axis in all clips.
     pub fn is_near_ground(&self, up: DVec3, most: f64) -> bool {
         let heights = || self.feet.keys().filter_map(|&clip| self.lowest_foot(clip, up, 0.0));
         heights().next().is_some() && heights().all(|height| height.abs() <= most)

@@ -70,12 +70,12 @@ impl<'a> MovingJoints<'a> {
         self.tracks.get(&(joint, part)).map_or(&[], Vec::as_slice)
     }
 
-    /// True if a curve of the part has different values at different times.
+    /// Returns `true` if a curve of the part has different values at different times.
     pub fn moves(&self, joint: usize, part: TransformPart) -> bool {
         self.tracks(joint, part).iter().any(|(_, track)| !track.curve.is_constant())
     }
 
-    /// True if the clip has a track of the translation of a joint.
+    /// Returns `true` if the clip has a track of the translation of a joint.
     pub fn has_translation(&self, joint: usize) -> bool {
         !self.tracks(joint, TransformPart::Translation).is_empty()
     }
@@ -182,8 +182,8 @@ impl ModelRotations {
         rotation
     }
 
-    /// True if another rotation can be kept. If there are too many, the rotations of all but the last joints are
-    /// forgotten.
+    /// Returns `true` if another rotation can be kept. If there are too many, the rotations of all but the last joints
+    /// are forgotten.
     fn has_space(&mut self) -> bool {
         if self.count >= MAX_KEPT {
             let [last, above] = [self.last, self.above_last];

@@ -150,7 +150,7 @@ impl<'a> RetargetPlan<'a> {
         self.links.above[1][joint]
     }
 
-    /// True if the translation and scale of a joint are carried over.
+    /// Returns `true` if the translation and scale of a joint are carried over.
     pub fn carries(&self, pair: &JointPair) -> bool {
         self.options.translations == CarriedJoints::All
             && self.links.carries(self.library, self.map, &self.target_of, pair)
@@ -190,8 +190,8 @@ impl Links {
         Self { root, above, is_above_root, held, hips, numbering: skeletons.map(Numbering::of) }
     }
 
-    /// True if a joint was paired by name or is the hips, its parent moves as the parent of its partner, and it does
-    /// not move the root.
+    /// Returns `true` if a joint was paired by name or is the hips, its parent moves as the parent of its partner, and
+    /// it does not move the root.
     fn carries(&self, library: &Library, map: &JointMap, target_of: &[Option<usize>], pair: &JointPair) -> bool {
         let moves_root = self.is_above_root[0][pair.source] || self.is_above_root[1][pair.target];
         let above = self.above[0][pair.source].and_then(|above| target_of[above]);
@@ -210,7 +210,7 @@ impl Links {
         pair.by == MatchedBy::Caller || self.hips == Some(pair.source) || have_same_name()
     }
 
-    /// True if a joint of the source is the root or above it.
+    /// Returns `true` if a joint of the source is the root or above it.
     pub fn moves_root(&self, joint: usize) -> bool {
         self.is_above_root[0][joint] || self.root.is_some_and(|[root, _]| root == joint)
     }

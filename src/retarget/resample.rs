@@ -136,7 +136,7 @@ fn clamp(times: &mut [(f64, bool)], start: f64, end: f64) {
     }
 }
 
-/// True if a key of a spline of rotations is zero.
+/// Returns `true` if a key of a spline of rotations is zero.
 fn is_zero_rotation(curve: &Curve, key: usize) -> bool {
     let is_rotation = curve.width() == 4 && curve.interpolation() == Interpolation::CubicSpline;
     is_rotation && curve.value(key).iter().all(|&number| number == 0.0)

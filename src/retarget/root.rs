@@ -127,7 +127,7 @@ impl Root {
         Some(self).filter(|root| root.still.is_none())
     }
 
-    /// True if the heights of hips above the ground are known on both sides.
+    /// Returns `true` if the heights of hips above the ground are known on both sides.
     pub fn stands(&self) -> bool {
         self.heights.is_some()
     }
@@ -248,7 +248,7 @@ impl RetargetPlan<'_> {
         self.motion.lowest_foot(clip, self.alignment.up[0], SHARE_BELOW_GROUND)
     }
 
-    /// True if the feet of the source come down within a height of 0 in a clip, at least now and then.
+    /// Returns `true` if the feet of the source come down within a height of 0 in a clip, at least now and then.
     fn is_on_origin(&self, clip: ClipId, height: f64) -> bool {
         self.motion.share_on_origin(clip, self.alignment.up[0], height) >= MIN_ON_ORIGIN
     }

@@ -49,7 +49,7 @@ pub enum RetargetWarning {
         clip: ClipId,
         /// The height of the lowest point of the feet, in lengths of a leg.
         legs: f64,
-        /// True if it was taken as the ground.
+        /// `true` if it was taken as the ground.
         is_taken: bool,
     },
     /// Clips move the morph weights of a joint, and no joint of the target has such morph targets.
@@ -264,7 +264,7 @@ fn has_swapped_sides(figure: &Figure) -> bool {
     matches!((across("UpperLeg"), arms()), (Some(legs), Some(arms)) if legs.dot(arms) < -0.5)
 }
 
-/// True if both feet stand flat and point backward.
+/// Returns `true` if both feet stand flat and point backward.
 fn has_backward_feet(figure: &Figure) -> bool {
     let (Some(directions), Some(_)) = (figure.directions(), figure.standing()) else { return false };
     let toes = |body: &Body, side: &str| {

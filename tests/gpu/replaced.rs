@@ -1,14 +1,18 @@
 //! Libraries that take the place of one another under a crowd: parts of a long clip, compressed or not.
 
+use glam::{DAffine3, DVec3};
 use posse::compress::CompressedLibrary;
+use posse::cpu::CpuEngine;
+use posse::curves::{Interpolation, Target};
 use posse::gpu::{GpuCrowd, GpuEngine, GpuEvents};
 use posse::packed::PackedLibrary;
-use posse::{Crowd, Error, Layer, LayerTime, Library, Outputs, Playback, Ticks, demo};
+use posse::{Crowd, Error, Layer, LayerTime, Library, Outputs, Playback, Poses, Skin, Ticks, demo};
 use proptest::prelude::*;
 
-use super::{assert_device_error, assert_right, own_gpu, play};
+use super::{assert_device_error, assert_right, only_clip, own_gpu, play};
+use crate::support::build::{self, curve, joint};
 use crate::support::cases::cases;
-use crate::support::gpu_library::gpu_engine_for;
+use crate::support::gpu_library::{gpu_engine_for, pose_kernels};
 use crate::support::scenes::{Scene, scenes};
 use crate::trim::two_parts;
 
@@ -114,8 +118,64 @@ fn a_library_that_does_not_fit_is_refused_and_the_old_one_stays() {
     // Keys that the kernels of the engine cannot read.
     let compressed = CompressedLibrary::with_width(&first, 8).unwrap().pack().unwrap();
     let error = engine.replace_library(compressed).unwrap_err().to_string();
-    assert!(error.contains("kinds of curves that the engine was not made for"), "{error}");
+    assert!(error.contains("kinds of curves or scales that the engine was not made for"), "{error}");
     assert_right(&first, &crowd, now, Outputs::SKIN, &play(&engine, &on_gpu, crowd.len(), now, Outputs::SKIN));
+}
+
+/// A chain of 20 joints that grows, with a skin of one inverse bind matrix per joint. The z axis of the last matrix is
+/// longer than the others by `stretch`.
+fn growing_chain(stretch: f64) -> Library {
+    let joints = (0..20).map(|index: usize| joint(index.checked_sub(1), [0.1, 0.2, 0.0])).collect();
+    let (mut library, skeleton) = build::library(joints);
+    let bind = |joint: usize| {
+        let z = if joint == 19 { 1.0 + stretch } else { 1.0 };
+        let mut bind = DAffine3::from_scale(DVec3::new(1.0, 1.0, z));
+        bind.translation = DVec3::new(-0.1, -0.2, 0.5) * joint as f64;
+        bind
+    };
+    let inverse_bind = (0..20).map(bind).collect();
+    library.add_skin(Skin { name: None, skeleton, joints: (0..20).collect(), inverse_bind }).unwrap();
+    let growth = curve(Interpolation::Linear, 3, &[0.0, 1.0], &[1.0, 1.0, 1.0, 1.5, 1.5, 1.5]);
+    build::clip(&mut library, skeleton, vec![(Target::Scale(3), growth)]);
+    library
+}
+
+#[test]
+fn inverse_binds_with_a_uniform_scale_and_without_replace_one_another() {
+    let libraries = [0.0, 1e-5].map(growing_chain);
+    let packed = libraries.each_ref().map(|library| PackedLibrary::new(library).unwrap());
+    let crowd = only_clip(&libraries[0], 5);
+    let (outputs, now) = (Outputs::SKIN, Ticks::from_seconds(0.3));
+    let is_uniform = |packed: &PackedLibrary| {
+        pose_kernels(packed, &crowd, outputs).iter().all(|(_, kernel)| kernel.contains("_uniform"))
+    };
+    assert_eq!(packed.each_ref().map(is_uniform), [true, false]);
+    for (first, then) in [(0, 1), (1, 0)] {
+        let mut engine = CpuEngine::from_packed(packed[first].clone(), 1);
+        let mut posed = engine.crowd(&crowd, outputs).unwrap();
+        engine.pose(&mut posed, now);
+        engine.replace_library(packed[then].clone()).unwrap();
+        engine.pose(&mut posed, now);
+        let poses = Poses { instances: (0..crowd.len()).map(|one| engine.read(&posed, one, outputs)).collect() };
+        assert_right(&libraries[then], &crowd, now, outputs, &poses);
+
+        // The kernel of uniform scales does not suit the other library, unless that is known beforehand.
+        let mut first_packed = packed[first].clone();
+        if first == 0 {
+            let mut engine = gpu_engine_for(first_packed.clone()).unwrap();
+            let error = engine.replace_library(packed[then].clone()).unwrap_err().to_string();
+            assert!(error.contains("curves or scales that the engine was not made for"), "{error}");
+            first_packed.reserve_for(&packed[then]).unwrap();
+            assert!(!is_uniform(&first_packed));
+        }
+        let mut engine = gpu_engine_for(first_packed).unwrap();
+        let on_gpu = GpuCrowd::new(engine.library(), &crowd, outputs).unwrap();
+        for index in [first, then, first] {
+            engine.replace_library(packed[index].clone()).unwrap();
+            let poses = play(&engine, &on_gpu, crowd.len(), now, outputs);
+            assert_right(&libraries[index], &crowd, now, outputs, &poses);
+        }
+    }
 }
 
 #[test]

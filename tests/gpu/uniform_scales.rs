@@ -1,15 +1,15 @@
 use glam::{DAffine3, DVec3};
 use posse::curves::{Interpolation, Target};
-use posse::kernels::{DeviceCrowd, DeviceLimits, Pass};
 use posse::packed::PackedLibrary;
 use posse::transitions::{Fade, FadeShape};
 use posse::{
-    AdditiveReference, Crowd, CrowdOptions, Joint, Layer, LayerMode, LayerTime, Library, Mask, Outputs, Skin,
-    SkinFormat, Ticks, Transform,
+    AdditiveReference, Crowd, Joint, Layer, LayerMode, LayerTime, Library, Mask, Outputs, Skin, SkinFormat, Ticks,
+    Transform,
 };
 
 use super::{NOW, assert_evaluates, engine};
 use crate::support::build::{self, curve};
+use crate::support::gpu_library::pose_kernels;
 use crate::support::scenes::Numbers;
 
 /// What the scales of a rig are.
@@ -23,14 +23,34 @@ enum Scales {
     Uneven,
 }
 
-/// A rig of two trees with two clips and a mask. All joints but the last, and every seventh, have a skin matrix; the
-/// last one has uneven scales, which nothing with a skin follows.
-fn rig(joints: usize, scales: Scales) -> Library {
+/// The hierarchy of a rig.
+#[derive(Debug, Clone, Copy)]
+enum Shape {
+    /// Roots alone: no round.
+    Roots,
+    /// A root and its children: one round.
+    Star,
+    /// Trees of up to 100 joints, nearly chains.
+    Trees,
+    /// A chain: the most rounds that the number of joints can take.
+    Chain,
+}
+
+/// True for joints that are given by a matrix for which their rest transform can stand.
+fn has_matrix(joint: usize) -> bool {
+    joint.is_multiple_of(11)
+}
+
+/// A rig with two clips and a mask. All joints but the last, and every seventh, have a skin matrix; the last one has
+/// uneven scales, which nothing with a skin follows.
+fn rig(joints: usize, shape: Shape, scales: Scales) -> Library {
     let mut numbers = Numbers::new(joints as u64);
     let last = joints - 1;
-    // Nearly a chain: the most rounds that the number of joints can take.
-    let parent = |index: usize, numbers: &mut Numbers| {
-        (!index.is_multiple_of(100)).then(|| index - 1 - numbers.below(2) % index)
+    let parent = |index: usize, numbers: &mut Numbers| match shape {
+        Shape::Roots => None,
+        Shape::Star => (index > 0).then_some(0),
+        Shape::Trees => (!index.is_multiple_of(100)).then(|| index - 1 - numbers.below(2) % index),
+        Shape::Chain => index.checked_sub(1),
     };
     let scale = |numbers: &mut Numbers| {
         let sign = if scales == Scales::Any && numbers.below(4) == 0 { -1.0 } else { 1.0 };
@@ -43,6 +63,7 @@ fn rig(joints: usize, scales: Scales) -> Library {
         Joint {
             parent: parent(index, &mut numbers),
             rest: if index == last { uneven } else { rest },
+            matrix: has_matrix(index).then(|| rest.to_affine()),
             ..Joint::default()
         }
     };
@@ -59,7 +80,7 @@ fn rig(joints: usize, scales: Scales) -> Library {
             (target, curve(interpolation, width, &[0.0, 0.5, 2.0], &values.collect::<Vec<_>>()))
         };
         let mut tracks = Vec::new();
-        for joint in (clip..joints).step_by(2) {
+        for joint in (clip..joints).step_by(2).filter(|&joint| !has_matrix(joint)) {
             tracks.push(track(
                 Target::Translation(joint),
                 &mut |numbers| numbers.vector(-0.3, 0.3).to_array().into(),
@@ -109,36 +130,36 @@ fn crowd(library: &Library) -> Crowd {
     crowd
 }
 
-/// The kernels that pose a crowd for skins alone.
-fn kernels(library: &Library, crowd: &Crowd) -> Vec<String> {
-    let packed = PackedLibrary::new(library).unwrap();
-    let (options, limits) = (CrowdOptions::NONE, DeviceLimits::default());
-    let crowd = DeviceCrowd::new(&packed, crowd, Outputs::SKIN, options, limits).unwrap();
-    let dispatches = crowd.batches.into_iter().flat_map(|batch| batch.dispatches);
-    dispatches.filter(|dispatch| dispatch.pass == Pass::Pose).map(|dispatch| dispatch.kernel).collect()
-}
-
 #[test]
 fn skins_alone_are_right_for_scales_of_all_kinds() {
     use Scales::{Any, Positive, Uneven};
+    use Shape::{Chain, Roots, Star, Trees};
     use SkinFormat::{DualQuaternion, HalfMatrix, Matrix};
 
-    for (joints, scales, formats) in [
-        (17, Any, &[Matrix][..]),
-        (32, Positive, &[DualQuaternion][..]),
-        (64, Any, &[Matrix, HalfMatrix][..]),
-        (64, Uneven, &[Matrix][..]),
-        (65, Positive, &[Matrix, DualQuaternion][..]),
-        (200, Any, &[Matrix][..]),
+    for (joints, shape, scales, formats) in [
+        (17, Roots, Any, &[Matrix][..]),
+        (32, Star, Positive, &[DualQuaternion][..]),
+        (64, Trees, Any, &[Matrix, HalfMatrix][..]),
+        (64, Trees, Uneven, &[Matrix][..]),
+        (65, Trees, Positive, &[Matrix, DualQuaternion][..]),
+        (200, Trees, Any, &[Matrix][..]),
         // The last of 256 joints has the place of those that are nobody's.
-        (256, Positive, &[Matrix, DualQuaternion][..]),
+        (256, Chain, Positive, &[Matrix, DualQuaternion][..]),
     ] {
-        let library = rig(joints, scales);
+        let library = rig(joints, shape, scales);
         let crowd = crowd(&library);
-        let names = kernels(&library, &crowd);
+        let kernels = pose_kernels(&PackedLibrary::new(&library).unwrap(), &crowd, Outputs::SKIN);
         // One layer, layers that blend, and any layers.
-        assert_eq!(names.len(), 3);
-        assert!(names.iter().all(|name| name.contains("_uniform_") == (scales != Uneven)), "{names:?}");
+        assert_eq!(kernels.len(), 3);
+        let rounds = match shape {
+            Roots => "_skins_0_rounds",
+            Star => "_skins_1_rounds",
+            Trees => "_rounds",
+            // The last of 256 joints is 255 levels deep: eight bits.
+            Chain => "_skins_8_rounds",
+        };
+        let is_right = |name: &str| name.contains(rounds) && name.contains("_uniform") == (scales != Uneven);
+        assert!(kernels.iter().all(|(_, name)| is_right(name)), "{shape:?}: {kernels:?}");
         let mut engine = engine(&library);
         for format in formats {
             assert_evaluates(&mut engine, &library, &crowd, Outputs::SKIN.with_skin_format(*format));

@@ -45,7 +45,7 @@ impl Mutation {
         self.made.join(", ")
     }
 
-    /// Returns true for one mutation in this many, by its first change.
+    /// Returns `true` for one mutation in this many, by its first change.
     pub fn is_one_in(&self, mutations: usize) -> bool {
         self.changes.first().is_none_or(|change| (change.number + change.value).is_multiple_of(mutations))
     }

@@ -130,11 +130,11 @@ struct Convention {
     world: DQuat,
     /// The zero pose: in it, the bone that leads away from a joint points where this turn of the T-pose has it.
     zero: fn(role: &str, along: DVec3) -> DQuat,
-    /// True if the rest pose is the T-pose, whatever the axes of the joints, as in glTF.
+    /// `true` if the rest pose is the T-pose, whatever the axes of the joints, as in glTF.
     rests_in_t_pose: bool,
     /// The length of a centimetre.
     unit: f64,
-    /// True if the root lies at 0 at rest.
+    /// `true` if the root lies at 0 at rest.
     is_root_at_zero: bool,
 }
 

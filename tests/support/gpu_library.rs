@@ -1,12 +1,13 @@
-//! The GPU of the tests, and libraries on it.
+//! The GPU of the tests, libraries on it, and the kernels that pose their crowds.
 
 use std::num::NonZero;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use posse::gpu::{AdapterKind, GpuContext, GpuEngine, GpuLibrary};
+use posse::kernels::{DeviceBatch, DeviceCrowd, DeviceLimits, Pass};
 use posse::packed::PackedLibrary;
-use posse::{Error, Library};
+use posse::{Crowd, CrowdOptions, Error, Library, Outputs, SkeletonId};
 
 /// The largest number of devices: more would compile the same kernels more often than they run.
 const MAX_DEVICES: usize = 4;
@@ -86,4 +87,14 @@ pub fn gpu_engine(library: &Library) -> Result<GpuEngine, Error> {
 /// An engine of a packed library on the GPU of the tests.
 pub fn gpu_engine_for(packed: PackedLibrary) -> Result<GpuEngine, Error> {
     GpuEngine::with_library(gpu(), gpu_library(packed)?)
+}
+
+/// The names of the kernels that pose a crowd, each with the skeleton of its instances.
+pub fn pose_kernels(packed: &PackedLibrary, crowd: &Crowd, outputs: Outputs) -> Vec<(SkeletonId, String)> {
+    let crowd = DeviceCrowd::new(packed, crowd, outputs, CrowdOptions::NONE, DeviceLimits::default()).unwrap();
+    let of_batch = |batch: DeviceBatch| {
+        let posing = batch.dispatches.into_iter().find(|dispatch| dispatch.pass == Pass::Pose);
+        (batch.skeleton, posing.expect("each batch is posed").kernel)
+    };
+    crowd.batches.into_iter().map(of_batch).collect()
 }

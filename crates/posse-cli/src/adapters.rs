@@ -72,9 +72,9 @@ struct AdapterRow {
     driver_version: String,
     vendor_id: u32,
     device_id: u32,
-    /// True if the adapter has a clock for measurements.
+    /// `true` if the adapter has a clock for measurements.
     clock: bool,
-    /// True if `--engine gpu` uses the adapter without `--adapter`.
+    /// `true` if `--engine gpu` uses the adapter without `--adapter`.
     default: bool,
     sufficient: bool,
     shortfalls: Vec<Short>,

@@ -125,7 +125,7 @@ impl Draft {
         kept.map_err(|error| self.error(error))
     }
 
-    /// Writes the file to the disk, and gives it its name if there is no file of that name. Returns false if there is
+    /// Writes the file to the disk, and gives it its name if there is no file of that name. Returns `false` if there is
     /// one.
     ///
     /// # Errors

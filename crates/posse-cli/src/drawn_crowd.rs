@@ -158,8 +158,8 @@ impl DrawnCrowd {
         Ok(drawn)
     }
 
-    /// Applies settings. Returns true if positions or figures have changed, false if only weights have. After an error,
-    /// everything is as before.
+    /// Applies settings. Returns `true` if positions or figures have changed, false if only weights have. After an
+    /// error, everything is as before.
     pub fn apply(&mut self, settings: CrowdSettings) -> Result<bool, Error> {
         let Self { library, source, .. } = self;
         let LoopedCrowd { crowd, seconds } = source.looped_crowd(library, &settings)?;

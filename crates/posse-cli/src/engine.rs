@@ -87,7 +87,7 @@ impl AdapterArgs {
         }
     }
 
-    /// True if the option is given.
+    /// Returns `true` if the option is given.
     #[cfg(feature = "gpu")]
     pub fn is_given(&self) -> bool {
         self.adapter.is_some()

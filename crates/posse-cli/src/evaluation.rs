@@ -53,7 +53,7 @@ pub struct ClipPlayback {
 }
 
 impl ClipPlayback {
-    /// Returns true if the number of passes up to a time before or after the start is finite.
+    /// Returns `true` if the number of passes up to a time before or after the start is finite.
     fn has_finite_passes(&self, seconds: f64) -> bool {
         let [start, end] = self.playback.part(self.duration);
         end <= start || (self.playback.rate.abs() * seconds / (end - start)).is_finite()

@@ -313,7 +313,7 @@ fn print_joints(joints: &[JointSummary], out: &mut impl Write) -> io::Result<()>
 #[derive(Serialize)]
 struct ClipSummary<'a> {
     name: Option<&'a str>,
-    /// True if no track of it can be read, or finds a node of the rig.
+    /// `true` if no track of it can be read, or finds a node of the rig.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     left_out: bool,
     /// Seconds.

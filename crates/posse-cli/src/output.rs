@@ -20,7 +20,7 @@ pub fn set_strict(strict: bool) {
     STRICT.store(strict, Ordering::Relaxed);
 }
 
-/// Returns true if warnings about files are errors: with `--strict`.
+/// Returns `true` if warnings about files are errors: with `--strict`.
 pub fn is_strict() -> bool {
     STRICT.load(Ordering::Relaxed)
 }
@@ -189,7 +189,7 @@ fn create(file: &Path) -> Result<Writer, Error> {
     }
 }
 
-/// Returns true if stdout is a terminal.
+/// Returns `true` if stdout is a terminal.
 pub fn stdout_is_terminal() -> bool {
     io::stdout().is_terminal()
 }

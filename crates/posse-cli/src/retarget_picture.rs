@@ -86,7 +86,7 @@ pub struct PictureArgs {
 }
 
 impl PictureArgs {
-    /// Returns true if a picture is to be drawn.
+    /// Returns `true` if a picture is to be drawn.
     pub fn is_wanted(&self) -> bool {
         self.picture.is_some()
     }

@@ -71,14 +71,14 @@ pub struct MapArgs {
     pub bound: Option<f64>,
 }
 
-/// True if bones are rotated. The name keeps clap from making it a flag, and the next one from making it optional.
+/// `true` if bones are rotated. The name keeps clap from making it a flag, and the next one from making it optional.
 type Align = bool;
 
 /// The up axis of a source; `None` for the one that its clips tell.
 type Up = Option<DVec3>;
 
 impl MapArgs {
-    /// Returns true if one of the options is given.
+    /// Returns `true` if one of the options is given.
     pub fn is_given(&self) -> bool {
         let Self { align, facing, source_up, ground, translations, strict_retarget, .. } = self;
         self.map.is_some()
@@ -370,7 +370,7 @@ impl PoseChoice {
     }
 }
 
-/// Returns true for a path with the extension of a file with joints.
+/// Returns `true` for a path with the extension of a file with joints.
 fn has_joints(path: &str) -> bool {
     FileFormat::of_name(Path::new(path)).is_some_and(FileFormat::has_joints)
 }
@@ -381,7 +381,7 @@ fn splits(text: &str) -> impl Iterator<Item = (&str, &str)> {
     ends.map(|at| text.split_at(at)).filter(|(path, _)| has_joints(path))
 }
 
-/// Returns true for a text that begins with the path of a file with joints, which need not be there.
+/// Returns `true` for a text that begins with the path of a file with joints, which need not be there.
 fn names_file(text: &str) -> bool {
     splits(text).next().is_some()
 }

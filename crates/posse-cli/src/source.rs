@@ -21,7 +21,7 @@ pub const MAX_CLIP_JOINTS: u64 = 1 << 24;
 /// The name of the built-in human, in place of a file. A file of this name can be given as `./demo`.
 const DEMO: &str = "demo";
 
-/// Returns true for the name of the built-in human.
+/// Returns `true` for the name of the built-in human.
 pub fn is_demo(file: &Path) -> bool {
     file.as_os_str() == DEMO
 }
@@ -300,7 +300,7 @@ impl Source {
         warn_of_file(file, &self.warnings[first..], report)
     }
 
-    /// Returns true if the skeleton has nodes: always, except for a Cocos clip without a rig.
+    /// Returns `true` if the skeleton has nodes: always, except for a Cocos clip without a rig.
     pub fn has_nodes(&self) -> bool {
         self.named.is_none() || self.rig.is_some()
     }
@@ -368,7 +368,7 @@ pub struct Rig {
     pub bytes: Option<Vec<u8>>,
     /// The repairs, and the parts that were ignored.
     pub warnings: Vec<Warning>,
-    /// True if lengths are metres. The unit of a BVH file is not known.
+    /// `true` if lengths are metres. The unit of a BVH file is not known.
     pub is_in_metres: bool,
     skeleton: Skeleton,
     skins: Vec<Skin>,
@@ -428,12 +428,12 @@ impl Rig {
         }
     }
 
-    /// Returns true for the built-in human.
+    /// Returns `true` for the built-in human.
     pub fn is_demo(&self) -> bool {
         self.bytes.is_none()
     }
 
-    /// Returns true for a glTF file.
+    /// Returns `true` for a glTF file.
     pub fn is_gltf(&self) -> bool {
         self.asset.is_some()
     }

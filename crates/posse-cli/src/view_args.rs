@@ -55,7 +55,7 @@ impl ViewArgs {
         View { camera, stage, bones: self.bones(drawn) }
     }
 
-    /// Returns true if the distance of the camera is fitted to the crowd.
+    /// Returns `true` if the distance of the camera is fitted to the crowd.
     #[cfg(feature = "view")]
     pub fn is_fitted(&self) -> bool {
         self.camera.is_none_or(|given| given.distance.is_none())

@@ -46,7 +46,7 @@ impl Scene {
         files_below(self.folder.path())
     }
 
-    /// True if there is an unfinished file.
+    /// Returns `true` if there is an unfinished file.
     fn has_unfinished(&self) -> bool {
         self.files().iter().any(|name| name.ends_with(".part"))
     }

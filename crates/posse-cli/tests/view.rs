@@ -109,7 +109,7 @@ impl Display {
         assert!(self.command("xdotool", &window).output().unwrap().status.success(), "{x} {y}");
     }
 
-    /// Returns true if keys can be pressed. Otherwise, it prints a note.
+    /// Returns `true` if keys can be pressed. Otherwise, it prints a note.
     fn has_keys(&self) -> bool {
         let has_keys = self.command("xdotool", &["version"]).output().is_ok();
         if !has_keys {

@@ -78,7 +78,7 @@ fn product(first: mat3x4f, second: mat3x4f) -> mat3x4f {
     return rows;
 }
 
-/// True if a matrix mirrors: its determinant is negative.
+/// Returns `true` if a matrix mirrors: its determinant is negative.
 fn mirrors(rows: mat3x4f) -> bool {
     return dot(rows[0].xyz, cross(rows[1].xyz, rows[2].xyz)) < 0.0;
 }
@@ -135,7 +135,7 @@ fn current_material(index: u32) -> MaterialRecord {
     return found;
 }
 
-/// True if a joint of the part, or one above it, hides the part in an instance.
+/// Returns `true` if a joint of the part, or one above it, hides the part in an instance.
 fn is_hidden(index: u32) -> bool {
     var hidden = false;
     for (var i = 0u; i < part.visibility_count; i++) {

@@ -36,7 +36,7 @@ impl Bounds {
         *self = Self { low: self.low.min(other.low), high: self.high.max(other.high) };
     }
 
-    /// True if the box contains no point.
+    /// Returns `true` if the box contains no point.
     pub fn is_empty(&self) -> bool {
         !self.low.cmple(self.high).all()
     }

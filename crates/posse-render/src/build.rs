@@ -80,7 +80,7 @@ struct Uploaded {
     materials: Vec<UploadedMaterial>,
     /// The matrices of each list of copies.
     copies: Vec<wgpu::Buffer>,
-    /// True if a joint or a skin of the skeleton can mirror.
+    /// `true` if a joint or a skin of the skeleton can mirror.
     may_mirror: bool,
 }
 
@@ -336,7 +336,7 @@ fn bones(library: &Library, id: SkeletonId, colours: &[Option<[f32; 3]>]) -> Vec
 #[derive(Clone, Copy)]
 struct PlacedInstances<'a> {
     instances: &'a wgpu::Buffer,
-    /// True if a placement mirrors, or if a joint or a skin can.
+    /// `true` if a placement mirrors, or if a joint or a skin can.
     may_mirror: bool,
 }
 
@@ -405,13 +405,13 @@ fn count(what: &str, needed: u64) -> Result<u32, Error> {
     u32::try_from(needed).map_err(|_| Error::Limit { what: what.into(), needed, allowed: u32::MAX.into() })
 }
 
-/// True if a transform mirrors.
+/// Returns `true` if a transform mirrors.
 fn mirrors(transform: &Affine3A) -> bool {
     transform.matrix3.determinant() < 0.0
 }
 
-/// True if a joint or a skin of a skeleton can mirror, in its rest pose or in a clip. Layers that mix positive scales
-/// are taken to give positive scales.
+/// Returns `true` if a joint or a skin of a skeleton can mirror, in its rest pose or in a clip. Layers that mix
+/// positive scales are taken to give positive scales.
 fn may_mirror(library: &Library, id: SkeletonId) -> bool {
     let mut joints = library.skeleton(id).joints().iter();
     let mut inverse_binds = library.skins_of(id).flat_map(|(_, skin)| &skin.inverse_bind);
@@ -424,7 +424,8 @@ fn may_mirror(library: &Library, id: SkeletonId) -> bool {
         || scales.any(|track| may_be_negative(&track.curve))
 }
 
-/// True if a curve can have a negative number: at a key, or beyond its keys by a spline, an easing or an extrapolation.
+/// Returns `true` if a curve can have a negative number: at a key, or beyond its keys by a spline, an easing or an
+/// extrapolation.
 fn may_be_negative(curve: &Curve) -> bool {
     let stays_between_keys = matches!(curve.interpolation(), Interpolation::Step | Interpolation::Linear)
         && *curve.easing() == CurveEasing::None

@@ -245,7 +245,7 @@ impl Cones {
         }
     }
 
-    /// True if a joint is equal to another or is its ancestor.
+    /// Returns `true` if a joint is equal to another or is its ancestor.
     fn is_above(&self, joint: usize, other: usize) -> bool {
         let mut next = Some(other);
         while let Some(index) = next {

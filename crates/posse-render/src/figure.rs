@@ -296,10 +296,10 @@ pub struct Material {
     pub emissive_strength: f32,
     /// The use of alpha.
     pub alpha: Alpha,
-    /// True if the back of the surface is drawn too. Its normals are reversed. A joint that mirrors the mesh does not
+    /// `true` if the back of the surface is drawn too. Its normals are reversed. A joint that mirrors the mesh does not
     /// exchange front and back.
     pub double_sided: bool,
-    /// True if light does not change the colour (`KHR_materials_unlit`).
+    /// `true` if light does not change the colour (`KHR_materials_unlit`).
     pub unlit: bool,
     /// The use of the colours of vertices.
     pub vertex_colours: VertexColours,
@@ -350,7 +350,7 @@ pub struct Texture {
     pub image: usize,
     /// The wrap modes of the horizontal and the vertical axis.
     pub wrap: [Wrap; 2],
-    /// True if magnified texels are shown as squares, without interpolation.
+    /// `true` if magnified texels are shown as squares, without interpolation.
     pub nearest: bool,
     /// The transform from the texture coordinates of vertices to the coordinates of the texture.
     pub transform: TextureTransform,

@@ -160,7 +160,7 @@ impl Pipelines {
 struct DrawPass {
     target: Option<Target>,
     blend: bool,
-    /// True if clockwise triangles are left out.
+    /// `true` if clockwise triangles are left out.
     culled: bool,
 }
 
@@ -171,7 +171,7 @@ struct Stages<'a> {
     layout: &'a wgpu::PipelineLayout,
     module: &'a wgpu::ShaderModule,
     vertex: &'a str,
-    /// True if vertices come from a vertex buffer.
+    /// `true` if vertices come from a vertex buffer.
     meshes: bool,
 }
 

@@ -101,7 +101,7 @@ pub(super) struct Draw {
     pub vertex_count: u32,
     pub index_count: u32,
     pub instance_count: u32,
-    /// True if the device may leave out clockwise triangles: the fragment shader has no back or mirrored triangle to
+    /// `true` if the device may leave out clockwise triangles: the fragment shader has no back or mirrored triangle to
     /// decide on.
     pub culled: bool,
     pub alpha: Alpha,

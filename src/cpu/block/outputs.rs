@@ -6,7 +6,7 @@
 //! These pay only for whole cache lines: a line that is written past the caches in two parts takes two writes to
 //! memory. Therefore, four full matrices or eight packed ones, which fill three lines, are written together
 //! ([`AlignedLines`]), and what stands before the first whole line and after the last goes through the caches.
-//! [`fence`](crate::cpu::simd::fence) follows before another thread reads the results.
+//! A [`Fence`](crate::cpu::simd::Fence) follows before another thread reads the results.
 //!
 //! A matrix comes as a product in registers ([`Products`]), whose rows are stored one by one, or as rows in memory
 //! ([`RowsInMemory`]), of which wide registers store a line at a time.

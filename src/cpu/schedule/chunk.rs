@@ -15,7 +15,7 @@ use crate::cpu::keys::source::PackedSource;
 use crate::cpu::pose::{self, MixGroup, Scratch, WriteGroup};
 use crate::cpu::schedule::crowd::{CpuBatch, CpuCrowd, CrowdParameters};
 use crate::cpu::schedule::{BatchSeries, instance_work, most_work};
-use crate::cpu::simd::{Kernel, LARGEST_BLOCK, Lanes, Token, fence, prefetch};
+use crate::cpu::simd::{Fence, Kernel, LARGEST_BLOCK, Lanes, Token, prefetch};
 use crate::cpu::stages::decay::Displacements;
 use crate::cpu::stages::{drive, root_motion};
 use crate::model::{Mixing, Step};
@@ -303,6 +303,8 @@ impl Kernel for PoseChunks<'_, '_> {
         let Self { queue, step, scratch: idle } = self;
         let taken = idle.lock().ok().and_then(|mut idle| idle.pop());
         let mut scratch = taken.unwrap_or_else(Scratch::new);
+        // A crowd can be read after a panic, which unwinds past the end of this function.
+        let fence = Fence;
         let mut chunks = ThreadChunks::new(queue);
         let mut next = chunks.next();
         let mut first_is_found = false;
@@ -313,7 +315,7 @@ impl Kernel for PoseChunks<'_, '_> {
             first_is_found = !following.is_empty();
             next = next.or_else(|| chunks.next());
         }
-        fence();
+        drop(fence);
         if let Ok(mut idle) = idle.lock() {
             idle.push(scratch);
         }

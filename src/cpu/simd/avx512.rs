@@ -87,7 +87,9 @@ impl<const EXACT: bool> Register for Avx512<EXACT> {
         // SAFETY: the token of `self` proves that the machine has AVX-512; no memory is accessed.
         unsafe {
             let negative = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(other.0, _mm512_setzero_ps());
-            Self(_mm512_mask_sub_ps(self.0, negative, _mm512_setzero_ps(), self.0), self.1)
+            let bits = _mm512_castps_si512(self.0);
+            let negated = _mm512_mask_xor_epi32(bits, negative, bits, _mm512_set1_epi32(i32::MIN));
+            Self(_mm512_castsi512_ps(negated), self.1)
         }
     }
 

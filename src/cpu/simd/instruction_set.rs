@@ -76,8 +76,8 @@ impl InstructionSet {
         self.dispatch::<K, false>(kernel)
     }
 
-    /// Runs a kernel as [`run`](Self::run) does, with the same bits on each machine with fused multiplication and
-    /// addition.
+    /// Runs a kernel as [`run`](Self::run) does, without the estimates of a processor:
+    /// [`bake::arithmetic`](crate::bake::arithmetic) tells which instruction sets then give the same bits.
     ///
     /// The estimate of `1 / sqrt(x)` differs between instruction sets, and between makers of processors. Exact
     /// registers divide by the square root instead, because every machine rounds both correctly. Baked motion uses
@@ -106,5 +106,80 @@ impl InstructionSet {
             return Neon::call(Neon::<EXACT>::available(), kernel);
         }
         Portable::call(Portable::available(), kernel)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use glam::Vec4;
+
+    use super::*;
+    use crate::cpu::simd::{LARGEST_BLOCK, Token};
+
+    /// The bits of `1 / sqrt(x)` of some numbers.
+    struct InverseSquareRoots<'a>(&'a [f32; LARGEST_BLOCK]);
+
+    impl Kernel for InverseSquareRoots<'_> {
+        type Output = Vec<u32>;
+
+        fn run<L: Lanes>(self, token: Token<L>) -> Vec<u32> {
+            let of_register = |numbers: &[f32]| bits(load::<L>(token, numbers).inverse_square_root());
+            self.0.chunks(L::BLOCK).flat_map(of_register).collect()
+        }
+    }
+
+    /// The bits of some numbers with the signs of others.
+    struct WithSigns<'a>(&'a [f32; LARGEST_BLOCK], &'a [f32; LARGEST_BLOCK]);
+
+    impl Kernel for WithSigns<'_> {
+        type Output = Vec<u32>;
+
+        fn run<L: Lanes>(self, token: Token<L>) -> Vec<u32> {
+            let registers = self.0.chunks(L::BLOCK).zip(self.1.chunks(L::BLOCK));
+            let signed =
+                registers.map(|(numbers, signs)| load::<L>(token, numbers).with_sign_of(load::<L>(token, signs)));
+            signed.flat_map(bits).collect()
+        }
+    }
+
+    fn load<L: Lanes>(token: Token<L>, numbers: &[f32]) -> L {
+        L::load(token, &numbers.chunks(4).map(Vec4::from_slice).collect::<Vec<_>>())
+    }
+
+    fn bits<L: Lanes>(register: L) -> Vec<u32> {
+        let mut stored = vec![Vec4::ZERO; L::BLOCK / 4];
+        register.store(&mut stored);
+        stored.iter().flat_map(|numbers| numbers.to_array()).map(f32::to_bits).collect()
+    }
+
+    fn available() -> impl Iterator<Item = InstructionSet> {
+        InstructionSet::ALL.into_iter().filter(|set| set.is_available())
+    }
+
+    #[test]
+    fn exact_inverse_square_roots_are_rounded_as_the_standard_library_rounds_them() {
+        let mut numbers: [f32; LARGEST_BLOCK] =
+            [1.0, 2.0, 4.0, 1e-30, 1e38, f32::MIN_POSITIVE, 0.1, 0.3, 0.7, 0.9, 3.0, 5.0, 7.0, 1e-3, 1e3, 11.0];
+        for round in 0..500 {
+            let expected: Vec<u32> = numbers.iter().map(|number| (1.0 / number.sqrt()).to_bits()).collect();
+            for set in available() {
+                let found = set.run_exact(InverseSquareRoots(&numbers));
+                assert_eq!(found, expected, "{}, round {round}: {numbers:?}", set.name());
+            }
+            numbers = numbers.map(|number| 0.1 + (number * 1.37) % 3.9);
+        }
+    }
+
+    #[test]
+    fn a_negated_zero_is_below_zero_in_every_instruction_set() {
+        let (mut numbers, mut signs) = ([0.0; LARGEST_BLOCK], [0.0; LARGEST_BLOCK]);
+        numbers[..8].copy_from_slice(&[0.0, -0.0, 2.5, -2.5, 0.0, -0.0, 2.5, -2.5]);
+        signs[..8].copy_from_slice(&[-1.0, -1.0, -1e-40, -9.0, -0.0, 1.0, 0.0, f32::NAN]);
+        let mut expected = [0.0_f32; LARGEST_BLOCK];
+        expected[..8].copy_from_slice(&[-0.0, 0.0, -2.5, 2.5, 0.0, -0.0, 2.5, -2.5]);
+        for set in available() {
+            let expected: Vec<u32> = expected.iter().map(|number| number.to_bits()).collect();
+            assert_eq!(set.run(WithSigns(&numbers, &signs)), expected, "{}", set.name());
+        }
     }
 }

@@ -46,5 +46,5 @@ pub use matrix::{AlignedLines, AlignedRows, Matrix, PackedMatrix};
 use matrix::{MATRIX_NUMBERS, Rows, multiply};
 pub use prefetch::{LINE, prefetch};
 pub use register::Register;
-pub use stream::{fence, store_words, stream_rows, stream_words};
+pub use stream::{Fence, store_words, stream_rows, stream_words};
 pub use token::Token;

@@ -9,7 +9,7 @@ use std::arch::x86_64::{_mm_sfence, _mm_stream_ps, _mm_stream_si64};
 
 use crate::cpu::simd::matrix::{AlignedRows, PackedMatrix, Rows};
 
-/// Stores the three rows of a matrix past the caches. Call [`fence`] before another thread reads the rows.
+/// Stores the three rows of a matrix past the caches. Drop a [`Fence`] before another thread reads the rows.
 #[inline(always)]
 pub fn stream_rows(rows: Rows, to: &mut AlignedRows) {
     let to = &mut to.0;
@@ -27,7 +27,7 @@ pub fn stream_rows(rows: Rows, to: &mut AlignedRows) {
     }
 }
 
-/// Stores the words of a packed matrix past the caches, the lower half of each word first. Call [`fence`] before
+/// Stores the words of a packed matrix past the caches, the lower half of each word first. Drop a [`Fence`] before
 /// another thread reads the words.
 #[inline(always)]
 pub fn stream_words(words: [u64; 3], to: &mut PackedMatrix) {
@@ -50,12 +50,17 @@ pub fn store_words(words: [u64; 3], to: &mut PackedMatrix) {
     }
 }
 
-/// Makes all that was stored past the caches visible to other threads.
-#[inline(always)]
-pub fn fence() {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: every machine of this architecture has the instruction; no memory is accessed.
-    unsafe {
-        _mm_sfence();
+/// Makes all that was stored past the caches visible to other threads when it is dropped, also by a panic.
+#[must_use]
+pub struct Fence;
+
+impl Drop for Fence {
+    #[inline(always)]
+    fn drop(&mut self) {
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        // SAFETY: every machine of this architecture has the instruction; no memory is accessed.
+        unsafe {
+            _mm_sfence();
+        }
     }
 }

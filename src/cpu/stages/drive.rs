@@ -302,7 +302,7 @@ impl Nearest {
         nearest
     }
 
-    /// True if this point is nearer than another one.
+    /// Returns `true` if this point is nearer than another one.
     ///
     /// A point between the corners of a side is nearer than they are. A little before a corner, the rounding of
     /// `distance` hides that, and the next side, which has the same corner, would move the point there.

@@ -81,7 +81,7 @@ pub(super) struct FaceExpression<'a> {
     pub name: &'a str,
     /// The weight in the last pose, from 0 to 1.
     pub weight: f64,
-    /// True if it had a weight in any pose.
+    /// `true` if it had a weight in any pose.
     pub is_used: bool,
     expression: &'a Expression,
     /// The morph weights that it moves, with their values at a weight of 1.

@@ -171,7 +171,7 @@ impl Samplers {
     }
 
     /// Makes the animation as long as the clip, with a track that holds a joint at rest, if no key is at the end.
-    /// Returns false if all joints are moved, so that it stays shorter.
+    /// Returns `false` if all joints are moved, so that it stays shorter.
     fn extend_to(&mut self, clip: &Clip, skeleton: &Skeleton, is_carrier: &dyn Fn(usize) -> bool) -> bool {
         let last = self.times.iter().flat_map(|(_, times)| times.last()).copied().fold(0.0, f32::max);
         let length = clip.duration() as f32;
@@ -273,7 +273,7 @@ impl<'a> Sampling<'a> {
     }
 }
 
-/// True if glTF can hold a curve of a clip key by key.
+/// Returns `true` if glTF can hold a curve of a clip key by key.
 pub(super) fn fits(clip: &Clip, curve: &Curve) -> bool {
     let timeline = curve.timeline();
     let times = timeline.times();

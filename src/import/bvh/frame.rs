@@ -21,7 +21,7 @@ pub(super) fn longest_line(columns: usize) -> usize {
 pub(super) struct ReadLine {
     /// The bytes of the line with its end.
     pub bytes: usize,
-    /// True if the line has numbers, false if it has only space.
+    /// `true` if the line has numbers, false if it has only space.
     pub is_frame: bool,
 }
 

@@ -52,7 +52,7 @@ struct Builder {
     open: Vec<Open>,
     /// The line of the first joint of each name.
     names: HashMap<String, u64>,
-    /// True if End Sites become joints.
+    /// `true` if End Sites become joints.
     end_sites: bool,
 }
 
@@ -76,7 +76,7 @@ impl Hierarchy {
 }
 
 impl Builder {
-    /// Reads a keyword and what belongs to it. Returns false after MOTION.
+    /// Reads a keyword and what belongs to it. Returns `false` after MOTION.
     fn read_part(&mut self, words: &mut Words<impl BufRead>) -> Result<bool, Error> {
         let word = words.need(expected_word(self.open.last()))?;
         let keyword = word.to_ascii_uppercase();

@@ -68,7 +68,7 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Reads the next line, without its end. Returns false at the end of the file. Fails for a line of more than
+    /// Reads the next line, without its end. Returns `false` at the end of the file. Fails for a line of more than
     /// `longest` bytes.
     pub fn read_line(&mut self, longest: usize, line: &mut Vec<u8>) -> Result<bool, Error> {
         line.clear();
@@ -341,7 +341,7 @@ impl<R: BufRead> Words<R> {
         self.line.get(self.at..).unwrap_or_default()
     }
 
-    /// Moves to the next byte that is not space. Returns false at the end of the file.
+    /// Moves to the next byte that is not space. Returns `false` at the end of the file.
     fn skip_space(&mut self) -> Result<bool, Error> {
         loop {
             let rest = self.rest();

@@ -68,7 +68,7 @@ impl Asset {
 pub struct LoadOptions {
     /// Frames per second, for a file whose frame time is missing or wrong: above 0. By default the rate of the file.
     pub fps: Option<f64>,
-    /// True if each End Site becomes a joint, false if End Sites are left out. True by default.
+    /// `true` if each End Site becomes a joint, false if End Sites are left out. True by default.
     pub end_sites: bool,
 }
 

@@ -65,7 +65,7 @@ pub struct Reader<R: BufRead> {
     frame_time: f64,
     /// The next frame.
     next: u64,
-    /// True if nothing follows the last frame.
+    /// `true` if nothing follows the last frame.
     is_complete: bool,
     /// True after a warning about decimal commas.
     has_decimal_commas: bool,

@@ -8,7 +8,7 @@ use super::hierarchy::AxisRotation;
 pub(super) struct RotationState {
     /// The last key, as it was computed.
     last: Option<[f64; 4]>,
-    /// True if the last key was written negated.
+    /// `true` if the last key was written negated.
     negated: bool,
 }
 

@@ -32,7 +32,7 @@ impl<'a> Node<'a> {
         self.value
     }
 
-    /// True if the value is more than a default: not null, off, zero or empty.
+    /// Returns `true` if the value is more than a default: not null, off, zero or empty.
     pub fn is_something(&self) -> bool {
         match self.value {
             Value::Null => false,

@@ -87,7 +87,7 @@ impl CrowdFile {
         self.groups.last().map_or(0, |group| group.instances.end)
     }
 
-    /// True if there are no instances.
+    /// Returns `true` if there are no instances.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

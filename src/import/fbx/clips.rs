@@ -89,7 +89,7 @@ pub fn read(library: &mut Library, name: &Path, bytes: &[u8]) -> Result<Asset, F
     Ok(Asset { file: name.to_path_buf(), skeleton, skins, clips, frame_rate, warnings: stacks.warnings })
 }
 
-/// True if a curve goes on before its first key or after its last one.
+/// Returns `true` if a curve goes on before its first key or after its last one.
 fn goes_on(curve: &AnimCurve) -> bool {
     let ends = [&curve.pre_extrapolation, &curve.post_extrapolation];
     curve.keyframes.len() > 1 && ends.iter().any(|end| end.mode != ExtrapolationMode::Constant)
@@ -155,7 +155,7 @@ struct Play<'a> {
     effort: u64,
     /// The elements with a curve that goes on before its first key or after its last.
     continued: HashSet<u32>,
-    /// True if the weight of a layer goes on so, and with it all that the layer animates.
+    /// `true` if the weight of a layer goes on so, and with it all that the layer animates.
     continues_all: bool,
 }
 
@@ -168,12 +168,12 @@ impl<'a> Play<'a> {
         Self { stack, path, span, effort, continued, continues_all }
     }
 
-    /// True if curves of an element go on.
+    /// Returns `true` if curves of an element go on.
     fn continues(&self, element: &Element) -> bool {
         self.continues_all || self.continued.contains(&element.element_id)
     }
 
-    /// True if curves of a node go on, or curves of the scale that its siblings get from their parent.
+    /// Returns `true` if curves of a node go on, or curves of the scale that its siblings get from their parent.
     fn continues_node(&self, node: &Node) -> bool {
         let helper = node.parent.as_ref().and_then(|parent| parent.scale_helper.as_ref());
         self.continues(&node.element) || helper.is_some_and(|helper| self.continues(&helper.element))

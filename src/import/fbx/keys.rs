@@ -132,7 +132,7 @@ impl FileCurve<'_> {
         one == other || self.distance(one, other) <= 1e-9 * scale()
     }
 
-    /// True if all points have one value.
+    /// Returns `true` if all points have one value.
     pub fn is_constant(&self, points: &[Point]) -> bool {
         let Some(first) = points.first() else { return true };
         points.iter().all(|point| self.is_same(first.before, point.before) && self.is_same(first.before, point.after))

@@ -114,7 +114,7 @@ impl<'a> Nodes<'a> {
         Ok(names)
     }
 
-    /// True if a mesh, by its element, has a channel of blend shapes of this name.
+    /// Returns `true` if a mesh, by its element, has a channel of blend shapes of this name.
     pub fn has_channel(&self, mesh: u32, name: &str) -> bool {
         self.channel_names.contains(&(mesh, name))
     }

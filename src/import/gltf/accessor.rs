@@ -10,7 +10,7 @@ use crate::import::{FileError, JsonPath};
 pub struct AccessorLayout {
     /// The type of a number.
     pub component: Component,
-    /// True if integers stand for numbers from -1 or 0 to 1.
+    /// `true` if integers stand for numbers from -1 or 0 to 1.
     pub normalized: bool,
     /// Numbers per element.
     pub width: usize,

@@ -122,7 +122,7 @@ impl Animations {
     }
 }
 
-/// Warns of the tracks of an animation that cannot be read, by their channels. Returns true if the animation has no
+/// Warns of the tracks of an animation that cannot be read, by their channels. Returns `true` if the animation has no
 /// others, and is left out.
 fn leave_out(
     animation: usize,
@@ -255,14 +255,14 @@ fn property_name(pointer: &str) -> &str {
     names.next().unwrap_or_default()
 }
 
-/// Returns true for a property that is true or false: by its value in the document, or by its name in glTF 2.0 or one
+/// Returns `true` for a property that is true or false: by its value in the document, or by its name in glTF 2.0 or one
 /// of its extensions for the visibility, selection and hovering of nodes.
 fn is_truth(pointer: &str, given: Option<&Value>) -> bool {
     given.is_some_and(Value::is_boolean)
         || matches!(property_name(pointer), "visible" | "selectable" | "hoverable" | "doubleSided")
 }
 
-/// Returns true for a property that is a quaternion, as the rotation of a light of `EXT_lights_image_based`. The
+/// Returns `true` for a property that is a quaternion, as the rotation of a light of `EXT_lights_image_based`. The
 /// rotation of a texture transform is an angle.
 fn is_rotation(pointer: &str, width: usize) -> bool {
     width == 4 && pointer.ends_with("/rotation")

@@ -26,7 +26,7 @@ pub(super) struct UsedChannel {
     /// The index of the channel in its animation.
     pub channel: usize,
     pub sampler: usize,
-    /// True if `KHR_animation_pointer` names the target.
+    /// `true` if `KHR_animation_pointer` names the target.
     pub by_pointer: bool,
     /// One target, or several for the weights of a mesh, which several nodes may show.
     pub targets: Vec<FileTarget>,

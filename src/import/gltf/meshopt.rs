@@ -421,7 +421,7 @@ impl Filter {
         })
     }
 
-    /// True if the filter applies to elements of `stride` bytes.
+    /// Returns `true` if the filter applies to elements of `stride` bytes.
     pub fn fits(self, stride: usize) -> bool {
         match self {
             Self::None => true,

@@ -19,7 +19,7 @@ pub(super) struct Moved {
     pub translation: bool,
     /// The rotation or the scale.
     pub others: bool,
-    /// True if a channel drives a part by its path, which is not for nodes with a matrix. A pointer may drive the
+    /// `true` if a channel drives a part by its path, which is not for nodes with a matrix. A pointer may drive the
     /// translation.
     pub by_path: bool,
 }
@@ -228,7 +228,7 @@ fn linear(matrix: &[f64; 16]) -> DMat3 {
     DMat3::from_cols_array(&[a, b, c, d, e, f, g, h, i])
 }
 
-/// Returns true if a rotation and a scale stand for a linear map, but for the rounding of `f32`: it has no shear.
+/// Returns `true` if a rotation and a scale stand for a linear map, but for the rounding of `f32`: it has no shear.
 fn is_rigid_or_scaled(linear: &DMat3) -> bool {
     let decomposed = Transform::from_affine(DAffine3::from_mat3(*linear)).to_affine().matrix3;
     let size = linear.to_cols_array().iter().fold(0.0_f64, |size, number| size.max(number.abs()));

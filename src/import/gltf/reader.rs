@@ -151,8 +151,8 @@ impl<'a> Reader<'a> {
         Ok((bytes, range))
     }
 
-    /// True if there are bytes for a buffer: it has a URI, or is the binary chunk. Other buffers stand for compressed
-    /// data.
+    /// Returns `true` if there are bytes for a buffer: it has a URI, or is the binary chunk. Other buffers stand for
+    /// compressed data.
     pub(crate) fn has_bytes(&self, index: usize) -> bool {
         self.given.get(index).is_some() || self.document.buffers.get(index).is_some_and(|buffer| buffer.uri.is_some())
     }

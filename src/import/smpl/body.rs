@@ -267,8 +267,8 @@ impl BodyAtRest {
         self.positions.iter().map(|position| *position + shift).collect()
     }
 
-    /// Returns true if the body stands with its feet down -Y, its left arm along +X and its right arm along -X, as the
-    /// models do. One without lengths does, too.
+    /// Returns `true` if the body stands with its feet down -Y, its left arm along +X and its right arm along -X, as
+    /// the models do. One without lengths does, too.
     pub fn stands(&self) -> bool {
         let between = |from: usize, to: usize| match [self.positions.get(from), self.positions.get(to)] {
             [Some(from), Some(to)] => *to - *from,

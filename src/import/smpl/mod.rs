@@ -109,13 +109,13 @@ pub fn from_slice(library: &mut Library, name: &Path, bytes: &[u8], options: &Lo
     asset.map_err(|error| error.in_file(name))
 }
 
-/// Returns true for the bytes of an `.npz` file: a zip file whose first member is an array. Some hundred bytes tell.
+/// Returns `true` for the bytes of an `.npz` file: a zip file whose first member is an array. Some hundred bytes tell.
 pub fn is_npz(bytes: &[u8]) -> bool {
     zip::first_name(bytes).is_some_and(|name| name.ends_with(b".npy"))
 }
 
-/// Returns true if an open `.npz` file has the arrays of a motion. Only the list of its arrays is read. A file that is
-/// damaged counts as a motion, so that its import tells what is wrong.
+/// Returns `true` if an open `.npz` file has the arrays of a motion. Only the list of its arrays is read. A file that
+/// is damaged counts as a motion, so that its import tells what is wrong.
 ///
 /// # Errors
 /// The error of the system, if the file cannot be read.

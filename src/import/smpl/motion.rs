@@ -63,7 +63,7 @@ impl<'a> Members<'a> {
         Ok(Self { bytes, directory, budget })
     }
 
-    /// Returns true if a member tells the pose of a body. The rotation of a root alone may belong to a hand (MANO) or
+    /// Returns `true` if a member tells the pose of a body. The rotation of a root alone may belong to a hand (MANO) or
     /// of a thing.
     pub fn have_motion(directory: &Directory) -> bool {
         [POSES, BODY].into_iter().any(|names| name_of(directory, names).is_some())

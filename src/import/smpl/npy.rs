@@ -235,7 +235,7 @@ impl<'b> Words<'b> {
         self.0.starts_with(letter)
     }
 
-    /// Skips a letter and the spaces after it. Returns false if the rest begins with another.
+    /// Skips a letter and the spaces after it. Returns `false` if the rest begins with another.
     fn skip(&mut self, letter: char) -> bool {
         let rest = self.0.strip_prefix(letter);
         self.0 = rest.unwrap_or(self.0).trim_start();

@@ -165,7 +165,7 @@ fn not_used(reason: &str) -> String {
 const CENTIMETRES: f64 = 20.0;
 
 impl BodyModel {
-    /// True if the betas of two bodies mean the same shapes: SMPL-H has the shapes of SMPL.
+    /// Returns `true` if the betas of two bodies mean the same shapes: SMPL-H has the shapes of SMPL.
     fn shares_shapes_with(self, other: Self) -> bool {
         [self, other].contains(&Self::Body) || (self == Self::SmplX) == (other == Self::SmplX)
     }

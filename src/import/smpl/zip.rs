@@ -91,7 +91,7 @@ impl Directory {
         Ok(Self { members })
     }
 
-    /// Returns true if there is a member.
+    /// Returns `true` if there is a member.
     pub fn has(&self, name: &str) -> bool {
         self.members.contains_key(name)
     }

@@ -230,9 +230,9 @@ record! {
         /// The offset in the words: for each joint the index of its skin matrix, or `NONE`. `NONE`: a joint has
         /// several.
         skin_matrices: u32,
-        /// The offset in the values: for each skin matrix the rotation of the inverse bind matrix, then what it moves
-        /// by before it rotates and scales, with the scale. `NONE`: an inverse bind matrix has no such parts, or there
-        /// is none. It makes the record a multiple of 16 bytes, as a uniform needs.
+        /// The offset in the values: for each skin matrix the rotation of the inverse bind matrix, then its bind offset
+        /// with its scale. The matrix adds the bind offset before it rotates and scales. Zeros: the matrix has no such
+        /// parts. The field makes the record a multiple of 16 bytes, as a uniform needs.
         uniform_binds: u32,
     }
 }

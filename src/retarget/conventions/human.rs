@@ -95,7 +95,7 @@ impl Limb {
         })
     }
 
-    /// True if the nearest joint with a role above this one can be that other one.
+    /// Returns `true` if the nearest joint with a role above this one can be that other one.
     pub fn can_be_below(self, above: Self) -> bool {
         match (self, above) {
             (Self::Trunk(rank), Self::Trunk(other)) => other < rank.min(6),

@@ -94,7 +94,7 @@ impl Roles {
         }
     }
 
-    /// True if a joint has one of these roles.
+    /// Returns `true` if a joint has one of these roles.
     pub fn has_any(&self, one_of: &[&str]) -> bool {
         self.of_joint.iter().flatten().any(|role| one_of.contains(&role.as_str()))
     }

@@ -187,7 +187,7 @@ impl<'a> JointTree<'a> {
         name.contains("twist") || name.contains("roll")
     }
 
-    /// True if a joint is another one or below it.
+    /// Returns `true` if a joint is another one or below it.
     fn is_within(&self, joint: usize, other: usize) -> bool {
         std::iter::successors(Some(joint), |&joint| self.parents[joint]).any(|above| above == other)
     }
@@ -255,7 +255,7 @@ impl<'a> JointTree<'a> {
         pairs
     }
 
-    /// True if the names of two joints differ in their words for left and right alone.
+    /// Returns `true` if the names of two joints differ in their words for left and right alone.
     fn are_counterparts(&self, one: usize, other: usize) -> bool {
         match [one, other].map(|joint| SidedName::new(self.name(joint))) {
             [Some(one), Some(other)] => one.is_left != other.is_left && one.rest == other.rest,
@@ -263,7 +263,7 @@ impl<'a> JointTree<'a> {
         }
     }
 
-    /// True if two limbs begin in different places and have equal segments up to their ends.
+    /// Returns `true` if two limbs begin in different places and have equal segments up to their ends.
     fn are_mirrored(&self, parent: usize, one: &LimbPath, other: &LimbPath) -> bool {
         let noise = MIRROR_NOISE * self.length(one).max(self.length(other));
         let lengths = |chain: &LimbPath| -> Vec<f64> {
@@ -328,8 +328,8 @@ impl LimbPair {
         one - other
     }
 
-    /// True if the first limb is the left one, false if it is the right one, by what is known of each joint: 1 for
-    /// left, -1 for right.
+    /// Returns `true` if the first limb is the left one, false if it is the right one, by what is known of each joint:
+    /// 1 for left, -1 for right.
     fn is_first_left(&self, side: impl Fn(usize) -> i32) -> Option<bool> {
         let [one, other] = [0, 1].map(|index| self.limbs[index].joints.iter().map(|&joint| side(joint)).sum::<i32>());
         (one.signum() * other.signum() < 0).then_some(one > 0)

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 /// A generator of repeatable random choices.
 pub struct Dice {
     pub(super) state: u64,
-    /// True if some numbers are extreme.
+    /// `true` if some numbers are extreme.
     pub(super) extreme: bool,
     /// One number in this many is replaced by a wrong value; 0 means none.
     pub(super) faulty: usize,

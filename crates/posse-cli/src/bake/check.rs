@@ -103,7 +103,7 @@ impl ListedFailures {
         }
     }
 
-    /// Returns true for a clip or a file that has failed. All clips of a file that has failed as a whole have.
+    /// Returns `true` for a clip or a file that has failed. All clips of a file that has failed as a whole have.
     fn has(&self, missing: &Failure) -> bool {
         let of_file = || missing.source.clone().map(|source| (source, None));
         self.0.contains(&Self::key(missing)) || of_file().is_some_and(|file| self.0.contains(&file))
@@ -235,14 +235,14 @@ pub fn keep_part(job: &Job, files: &[&ListedFile], share: Share) -> Kept {
     if keeps_all(job, files, parts, true) { Kept::Part } else { Kept::Nothing }
 }
 
-/// Returns true if there are merged files, with the parts of all shares if there are shares. If one is missing there,
+/// Returns `true` if there are merged files, with the parts of all shares if there are shares. If one is missing there,
 /// a merge needs the parts of the others, too.
 fn has_merged(job: &Job) -> bool {
     let has_all = job.list.is_none() || merge::is_merged(job.out, true).unwrap_or(false);
     job.out.join(merge::INDEX).is_file() && has_all && merge::index_error(job.out, &job.manifest.listed).is_none()
 }
 
-/// Returns true if some outputs hold all clips of files, as they would be made; no others if `is_exact` is true.
+/// Returns `true` if some outputs hold all clips of files, as they would be made; no others if `is_exact` is true.
 fn keeps_all(job: &Job, files: &[&ListedFile], parts: Vec<String>, is_exact: bool) -> bool {
     let outputs = ManifestOutputs::new(job.options, &job.manifest.listed, parts.into_iter());
     if outputs.unlisted_part().is_some() {

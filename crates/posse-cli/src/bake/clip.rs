@@ -182,7 +182,7 @@ pub struct ClipBake<'a, 'w> {
     pub rig: ArrayRig<'a>,
     pub source: &'a SourceFacts,
     pub progress: &'a FileProgress<'a>,
-    /// True if lengths are metres.
+    /// `true` if lengths are metres.
     pub is_in_metres: bool,
     /// The axis that points up, by [`Options::up_axis`].
     pub up_axis: &'static str,

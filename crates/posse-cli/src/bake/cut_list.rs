@@ -32,7 +32,7 @@ pub struct CutList {
     pub sha256: String,
     /// The pieces, in the order of the rows.
     pub rows: Vec<CutRow>,
-    /// True if each row names a take of a data set, of which only some may be among the inputs.
+    /// `true` if each row names a take of a data set, of which only some may be among the inputs.
     pub is_data_set: bool,
 }
 
@@ -189,7 +189,7 @@ impl CsvLine {
         self.cells.get(column).map_or("", String::as_str)
     }
 
-    /// Returns true for a line whose second and third cell begin with letters, as in a head line.
+    /// Returns `true` for a line whose second and third cell begin with letters, as in a head line.
     fn has_names(&self) -> bool {
         let is_name = |cell: &String| {
             let is_number = cell.parse::<f64>().is_ok() || MISSING.contains(&cell.to_lowercase().as_str());

@@ -377,7 +377,7 @@ fn last_name(path: &str) -> &str {
     split(path).1
 }
 
-/// Returns true for a path with one of the [`EXTENSIONS`].
+/// Returns `true` for a path with one of the [`EXTENSIONS`].
 fn has_known_extension(path: &str) -> bool {
     let extension = last_name(path).rsplit_once('.').map_or("", |(_, extension)| extension);
     EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known))

@@ -63,7 +63,7 @@ impl DraftTag {
         }
     }
 
-    /// Returns true for a dead draft of this share.
+    /// Returns `true` for a dead draft of this share.
     fn is_dead(&self, name: &str, entry: &fs::DirEntry) -> bool {
         let parts = || {
             let mut parts = name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?.splitn(4, '-');
@@ -77,7 +77,7 @@ impl DraftTag {
     }
 }
 
-/// Returns true if a process of this host runs.
+/// Returns `true` if a process of this host runs.
 fn is_alive(process: u32) -> bool {
     let (mut system, id) = (System::new(), Pid::from_u32(process));
     system.refresh_processes_specifics(ProcessesToUpdate::Some(&[id]), true, ProcessRefreshKind::nothing());

@@ -58,7 +58,7 @@ pub struct Facts {
     /// The frames and joints of the output, for the manifest.
     #[serde(skip)]
     pub rows: RowFacts,
-    /// True if lengths are metres, and false if nothing is known of their unit.
+    /// `true` if lengths are metres, and false if nothing is known of their unit.
     #[serde(skip)]
     pub is_in_metres: bool,
 }
@@ -104,7 +104,7 @@ pub struct SourceFacts {
     /// The name of the clip, if its piece or its mirror image has another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clip: Option<String>,
-    /// True if the output has the mirror image of the clip.
+    /// `true` if the output has the mirror image of the clip.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub mirrored: bool,
     /// The frames that the output has; `None` for a whole clip.

@@ -53,7 +53,7 @@ pub fn bake(job: &Job, file: &ListedFile, turn: Option<&Turn>) {
     }
 }
 
-/// Returns true if the outputs of a clip depend on all of its file.
+/// Returns `true` if the outputs of a clip depend on all of its file.
 fn needs_whole(options: &Options) -> bool {
     options.retarget.is_some() || options.mirror || options.measuring().is_some()
 }

@@ -36,7 +36,7 @@ impl FrameRange {
         }
     }
 
-    /// Returns true for all frames of a clip.
+    /// Returns `true` for all frames of a clip.
     pub fn is_whole(&self) -> bool {
         *self == Self::default()
     }
@@ -114,7 +114,7 @@ pub struct ClipPart {
 pub struct OwnRate {
     /// The rate of the file, or of the keys if they are evenly spaced.
     pub keys: Option<f64>,
-    /// True if the file has frames, which a range counts: BVH, FBX and SMPL.
+    /// `true` if the file has frames, which a range counts: BVH, FBX and SMPL.
     pub has_frames: bool,
 }
 
@@ -125,7 +125,7 @@ pub struct FrameOptions {
     pub fps: Option<f64>,
     /// The part of each clip in seconds; `None` for all of it.
     pub seconds: Option<[f64; 2]>,
-    /// True if the output has a frame at the end of the clip that is no multiple of the frame time.
+    /// `true` if the output has a frame at the end of the clip that is no multiple of the frame time.
     pub keeps_end: bool,
 }
 

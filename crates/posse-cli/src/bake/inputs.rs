@@ -152,8 +152,8 @@ impl ListedFile {
         file
     }
 
-    /// Returns false for a clip that the file does not have, and for an output outside of OUT. A plan has them if posse
-    /// has not written it.
+    /// Returns `false` for a clip that the file does not have, and for an output outside of OUT. A plan has them if
+    /// posse has not written it.
     pub fn is_sound(&self) -> bool {
         let Ok(contents) = &self.contents else { return true };
         let is_below = |name: &str| Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
@@ -442,7 +442,7 @@ impl Search {
         self.failures.push(Failure { path: path.display().to_string(), source: None, clip: None, message });
     }
 
-    /// Returns true for OUT and all below it.
+    /// Returns `true` for OUT and all below it.
     fn is_output(&self, path: &Path) -> bool {
         let Some(out) = &self.out else { return false };
         canonical(path).is_some_and(|path| path.starts_with(out))
@@ -481,7 +481,7 @@ fn canonical(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok()
 }
 
-/// Returns true for the extensions of files with clips.
+/// Returns `true` for the extensions of files with clips.
 fn has_clips(path: &Path) -> bool {
     let extension = path.extension().unwrap_or_default();
     EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known))

@@ -32,9 +32,9 @@ pub struct Job<'a> {
     pub manifest: Manifest<'a>,
     /// The engines of the workers.
     pub engines: Engines<'a>,
-    /// True if outputs are kept that are as they would be made.
+    /// `true` if outputs are kept that are as they would be made.
     pub resume: bool,
-    /// True if the first bad input stops the bake.
+    /// `true` if the first bad input stops the bake.
     pub strict: bool,
     /// The progress.
     pub progress: BakeProgress,
@@ -42,12 +42,12 @@ pub struct Job<'a> {
     pub failures: Mutex<Vec<Failure>>,
     /// The first failure to write an output.
     pub output_error: Mutex<Option<Error>>,
-    /// True if no further clips are begun.
+    /// `true` if no further clips are begun.
     pub stopped: AtomicBool,
 }
 
 impl Job<'_> {
-    /// Returns true if the bake ends before all clips are done.
+    /// Returns `true` if the bake ends before all clips are done.
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
     }
@@ -57,7 +57,7 @@ impl Job<'_> {
         self.options.format.output(clip)
     }
 
-    /// Returns true for an output that is kept: it was made of the same source, with the same options, by the same
+    /// Returns `true` for an output that is kept: it was made of the same source, with the same options, by the same
     /// version. The function hashes the source.
     pub fn has(
         &self,
@@ -223,7 +223,7 @@ pub fn failures_name(share: u32) -> String {
     format!("failed-{share:05}.jsonl")
 }
 
-/// Returns true for the name of the list of failures of any share.
+/// Returns `true` for the name of the list of failures of any share.
 pub fn is_failures(name: &str) -> bool {
     let digits = name.strip_prefix("failed-").and_then(|name| name.strip_suffix(".jsonl"));
     digits.is_some_and(|digits| digits.len() >= 5 && digits.bytes().all(|byte| byte.is_ascii_digit()))

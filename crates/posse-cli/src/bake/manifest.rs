@@ -166,7 +166,7 @@ impl ListedOutputs {
         Ok(())
     }
 
-    /// True if there is a line of an output.
+    /// Returns `true` if there is a line of an output.
     pub fn contains(&self, output: &str) -> bool {
         self.entries.contains_key(output)
     }
@@ -227,7 +227,7 @@ pub fn name(share: u32) -> String {
     format!("manifest-{share:05}.jsonl")
 }
 
-/// Returns true for the name of the manifest of any share.
+/// Returns `true` for the name of the manifest of any share.
 pub fn is_manifest(name: &str) -> bool {
     let digits = name.strip_prefix("manifest-").and_then(|name| name.strip_suffix(".jsonl"));
     digits.is_some_and(|digits| digits.len() >= 5 && digits.bytes().all(|byte| byte.is_ascii_digit()))

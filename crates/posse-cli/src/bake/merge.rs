@@ -48,7 +48,7 @@ pub const MAX_OPEN: usize = 128;
 /// The largest number of shares that a message lists.
 const MAX_LISTED: usize = 10;
 
-/// Returns true for the name of the file of a rig: `rig-NAME-JOINTS-DIGITS.safetensors`.
+/// Returns `true` for the name of the file of a rig: `rig-NAME-JOINTS-DIGITS.safetensors`.
 pub fn is_rig(name: &str) -> bool {
     let name = name.strip_prefix("rig-").and_then(|name| name.strip_suffix(RIG_EXTENSION)?.strip_suffix('.'));
     let mut parts = name.into_iter().flat_map(|name| name.rsplitn(3, '-'));
@@ -143,7 +143,7 @@ fn missing_parts(out: &Path, missing: &[usize], count: u32) -> String {
     )
 }
 
-/// Returns true if the index belongs to the shares of the folder, or of its bake without shares.
+/// Returns `true` if the index belongs to the shares of the folder, or of its bake without shares.
 pub fn is_merged(out: &Path, has_shares: bool) -> Result<bool, Error> {
     if !out.join(INDEX).is_file() {
         return Ok(false);

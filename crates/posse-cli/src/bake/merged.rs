@@ -44,7 +44,7 @@ struct MergedRows {
 struct IndexRig {
     /// The index of its file among the open ones.
     file: Option<usize>,
-    /// True if the file has been opened, or could not be.
+    /// `true` if the file has been opened, or could not be.
     is_known: bool,
     /// The first row of the next line.
     rows: u64,
@@ -117,7 +117,7 @@ impl<'a> MergedFiles<'a> {
         Some(Self { outputs, rigs, clips })
     }
 
-    /// True if the files have all clips of an input, as they would be baked. The input is hashed.
+    /// Returns `true` if the files have all clips of an input, as they would be baked. The input is hashed.
     pub fn has(&self, file: &ListedFile) -> bool {
         let clips = file.clips();
         !clips.is_empty()

@@ -27,7 +27,7 @@ pub struct Options {
     pub fps: Option<f64>,
     /// The clips of each file, by name or index; empty for all.
     pub clips: Vec<String>,
-    /// True if the names of clips keep the extensions of their files.
+    /// `true` if the names of clips keep the extensions of their files.
     pub keeps_extension: bool,
     /// The folder of the paths of `@LIST`; `None` for the working folder.
     pub base: Option<PathBuf>,
@@ -51,11 +51,11 @@ pub struct Options {
     pub proportions: Option<Proportions>,
     /// The retargeting to the rig; `None` if joints are matched by name.
     pub retarget: Option<Retargeter>,
-    /// True if each clip is baked as its mirror image, too.
+    /// `true` if each clip is baked as its mirror image, too.
     pub mirror: bool,
-    /// True if clips are measured.
+    /// `true` if clips are measured.
     pub quality: bool,
-    /// True if feet in contact are held.
+    /// `true` if feet in contact are held.
     pub foot_lock: bool,
     /// The files that the options name, with the buffers of those.
     pub read_files: Vec<ReadFile>,
@@ -214,7 +214,7 @@ impl Options {
         FrameOptions { fps: self.fps, seconds: self.seconds, keeps_end }
     }
 
-    /// Returns true if the lengths of outputs are metres: the unit of the rig or of this kind of files is known, or
+    /// Returns `true` if the lengths of outputs are metres: the unit of the rig or of this kind of files is known, or
     /// `--scale` makes metres of it. Nothing is known of the unit of a BVH file.
     pub fn is_in_metres(&self, kind: FileFormat) -> bool {
         self.scale != 1.0 || self.rig.as_ref().map_or(kind != FileFormat::Bvh, |rig| rig.is_in_metres)
@@ -350,7 +350,7 @@ impl JointNames {
     }
 }
 
-/// Returns true for a text without commas that is rather the name of a file than the name or path of a joint.
+/// Returns `true` for a text without commas that is rather the name of a file than the name or path of a joint.
 fn is_like_file(text: &str) -> bool {
     let extension = Path::new(text).extension().unwrap_or_default();
     let is_known = || ["txt", "json", "csv", "list", "lst"].iter().any(|known| extension.eq_ignore_ascii_case(known));

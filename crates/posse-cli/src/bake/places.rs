@@ -46,7 +46,7 @@ impl BakedFile<'_> {
 struct RepeatedName {
     /// The indices of their files.
     files: Vec<usize>,
-    /// True if one of them is a mirror image.
+    /// `true` if one of them is a mirror image.
     mirrored: bool,
 }
 
@@ -244,7 +244,7 @@ fn read_files(inputs: &Inputs, options: &Options) -> Vec<ReadFile> {
     read
 }
 
-/// Returns true for the names of the files in OUT that do not belong to one clip, of any share.
+/// Returns `true` for the names of the files in OUT that do not belong to one clip, of any share.
 fn is_reserved(name: &str, options: &Options) -> bool {
     let is_number = |text: &str| text.len() >= 5 && text.bytes().all(|byte| byte.is_ascii_digit());
     let is_part = || {

@@ -179,7 +179,7 @@ impl Plan {
         Ok(Task::dealt(inputs, share, self.head.list, own))
     }
 
-    /// Reads the files of some shares, in the order of the plan. Returns true if clips are there under names that the
+    /// Reads the files of some shares, in the order of the plan. Returns `true` if clips are there under names that the
     /// plan does not have.
     fn read(&mut self, shares: Range<usize>, options: &Options) -> Result<(Inputs, bool), Error> {
         let failed = |path: &Path, source| Error::Io { file: path.to_path_buf(), source };

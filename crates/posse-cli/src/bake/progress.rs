@@ -76,7 +76,7 @@ impl MinuteClock {
         Self { started: Instant::now(), lines: AtomicU64::new(0) }
     }
 
-    /// Returns true once per minute, whichever thread asks.
+    /// Returns `true` once per minute, whichever thread asks.
     pub fn is_due(&self) -> bool {
         let due = self.started.elapsed().as_secs() / LINE_EVERY.as_secs();
         self.lines.fetch_max(due, Ordering::Relaxed) < due
@@ -191,7 +191,7 @@ impl BakeProgress {
         }
     }
 
-    /// Remembers a text. Returns true unless it is remembered already.
+    /// Remembers a text. Returns `true` unless it is remembered already.
     fn is_new(&self, text: &str) -> bool {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.contains(text) {

@@ -144,7 +144,7 @@ impl StreamedFile<'_, '_> {
         Ok(later)
     }
 
-    /// Returns true if a window has passed the first keys of a piece.
+    /// Returns `true` if a window has passed the first keys of a piece.
     fn is_behind(&self, piece: &StreamedPiece, window: &Window) -> bool {
         let grid = &piece.frames.grid;
         let part = window.part(grid, piece.frames.frames.start);
@@ -216,7 +216,7 @@ struct Window {
     keys: Keys,
     /// The number of keys of a window.
     most: u64,
-    /// True if the file cannot be read any further.
+    /// `true` if the file cannot be read any further.
     is_broken: bool,
 }
 
@@ -282,7 +282,7 @@ impl Window {
         Ok(first..end)
     }
 
-    /// Returns true if [`cover`](Self::cover) leaves the keys of a range, and no others.
+    /// Returns `true` if [`cover`](Self::cover) leaves the keys of a range, and no others.
     fn has_ahead(&self, keys: &Range<u64>) -> bool {
         keys.start >= self.keys.first() && self.next_key() <= keys.end
     }

@@ -378,7 +378,7 @@ impl CrowdReport {
         self.within &= report.within;
     }
 
-    /// Returns true if an instance of the crowd has this skeleton.
+    /// Returns `true` if an instance of the crowd has this skeleton.
     fn has_skeleton(&self, skeleton: SkeletonId) -> bool {
         self.indices.contains_key(&skeleton)
     }
@@ -392,7 +392,7 @@ impl CrowdReport {
         report.compressed.push(CompressedClip { float_bytes, compressed_bytes, worst });
     }
 
-    /// Returns true if all skeletons are within the contract.
+    /// Returns `true` if all skeletons are within the contract.
     pub fn is_within(&self) -> bool {
         self.within
     }

@@ -56,7 +56,7 @@ impl WorstError {
         }
     }
 
-    /// Returns true if the error is within its bound.
+    /// Returns `true` if the error is within its bound.
     pub fn is_within(&self) -> bool {
         self.share <= 1.0
     }

@@ -211,12 +211,12 @@ impl FileReport {
         }
     }
 
-    /// Returns true if the file was checked and is within the contract.
+    /// Returns `true` if the file was checked and is within the contract.
     fn is_within(&self) -> bool {
         self.within
     }
 
-    /// Returns true if the file could not be checked.
+    /// Returns `true` if the file could not be checked.
     fn is_unusable(&self) -> bool {
         self.error.is_some()
     }

@@ -266,7 +266,7 @@ impl<'a> Viewer<'a> {
         self.window.request_redraw();
     }
 
-    /// Returns true if the window is to be closed.
+    /// Returns `true` if the window is to be closed.
     fn is_closed(&self) -> bool {
         self.state.closed
     }
@@ -379,7 +379,7 @@ impl<'a> Viewer<'a> {
         self.fitted_size = size;
     }
 
-    /// Draws the frame. Returns false if the window is hidden.
+    /// Draws the frame. Returns `false` if the window is hidden.
     fn draw(&mut self, painting: &Painting) -> Result<bool, Error> {
         let GpuContext { device, queue, .. } = &self.gpu;
         let Some(texture) = self.screen.acquire(device)? else { return Ok(false) };

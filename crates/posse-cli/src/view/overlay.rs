@@ -168,7 +168,8 @@ fn timeline(ui: &mut Ui, state: &WindowState, limits: &Limits, actions: &mut Vec
     });
 }
 
-/// Draws a button with the symbol of its action: two bars to pause, a triangle to play. Returns true if it was clicked.
+/// Draws a button with the symbol of its action: two bars to pause, a triangle to play. Returns `true` if it was
+/// clicked.
 fn play_button(ui: &mut Ui, running: bool) -> bool {
     let button = ui.add_sized([34.0, 24.0], egui::Button::new("")).on_hover_text("Space");
     let middle = button.rect.center();

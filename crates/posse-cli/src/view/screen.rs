@@ -78,7 +78,7 @@ impl Screen {
         self.frame.canvas.size
     }
 
-    /// Resizes the picture and the surface to the window. Returns false if the window has no area, as when it is
+    /// Resizes the picture and the surface to the window. Returns `false` if the window has no area, as when it is
     /// minimised.
     pub fn resize(&mut self, device: &wgpu::Device) -> Result<bool, Error> {
         let size = self.window.inner_size();
@@ -270,7 +270,7 @@ impl Gui {
         Self { context, input, painter, pointer: None, unused_textures: Vec::new() }
     }
 
-    /// Passes an event to the controls. Returns true if a control consumed it.
+    /// Passes an event to the controls. Returns `true` if a control consumed it.
     pub fn event(&mut self, window: &Window, event: &WindowEvent) -> bool {
         if let WindowEvent::CursorMoved { position, .. } = event {
             let scale = f64::from(egui_winit::pixels_per_point(&self.context, window));
@@ -283,7 +283,7 @@ impl Gui {
         consumed || (is_press && self.is_above_control())
     }
 
-    /// True if the mouse is above a control of the last frame.
+    /// Returns `true` if the mouse is above a control of the last frame.
     fn is_above_control(&self) -> bool {
         let layer = self.pointer.and_then(|pointer| self.context.layer_id_at(pointer));
         layer.is_some_and(|layer| layer.order != egui::Order::Background)

@@ -22,11 +22,11 @@ pub struct WindowState {
     pub settings: CrowdSettings,
     /// The values of parameters that do not follow the crowd file.
     pub set_values: SetValues,
-    /// True if the controls are visible.
+    /// `true` if the controls are visible.
     pub controls: bool,
-    /// True if the camera follows the bounds of the crowd.
+    /// `true` if the camera follows the bounds of the crowd.
     pub fitted: bool,
-    /// True if the window is to be closed.
+    /// `true` if the window is to be closed.
     pub closed: bool,
     /// An error for the user.
     pub message: Option<String>,
@@ -37,7 +37,7 @@ pub struct WindowState {
 pub struct Limits {
     /// The number of clips.
     pub clips: usize,
-    /// True if the first layer can be without a selected clip, because the instances then play clips of their own.
+    /// `true` if the first layer can be without a selected clip, because the instances then play clips of their own.
     pub own_clips: bool,
     /// The part of the crowd clock that the timeline shows.
     pub timeline: Timeline,

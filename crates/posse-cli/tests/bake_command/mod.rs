@@ -250,7 +250,7 @@ fn json_lines(text: &[u8]) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Returns true if the tests that take minutes run. If they do not, a note is printed.
+/// Returns `true` if the tests that take minutes run. If they do not, a note is printed.
 fn long_tests_run(what: &str) -> bool {
     let run = std::env::var_os("POSSE_ALL_TESTS").is_some();
     if !run {

@@ -162,7 +162,7 @@ fn part_stem(Share { index, count }: Share) -> String {
     format!("part-{index:05}-of-{count:05}")
 }
 
-/// Returns true for the name of a file of a share.
+/// Returns `true` for the name of a file of a share.
 fn is_part(name: &str, share: Share, extension: &str) -> bool {
     let name = name.strip_suffix(extension).and_then(|name| name.strip_suffix('.'));
     let suffix = name.and_then(|name| name.strip_prefix(&part_stem(share)));
@@ -266,23 +266,23 @@ impl Format {
         format!("{clip}.{}", self.extension())
     }
 
-    /// True if all clips of a share stand in one file.
+    /// Returns `true` if all clips of a share stand in one file.
     pub fn is_per_share(self) -> bool {
         matches!(self, Self::Parquet | Self::Packed)
     }
 
-    /// True if the file of a share without clips has the columns of a clip of another share.
+    /// Returns `true` if the file of a share without clips has the columns of a clip of another share.
     pub fn has_columns(self) -> bool {
         self == Self::Parquet
     }
 
-    /// True if outputs have the nodes of the skeleton, and not arrays alone.
+    /// Returns `true` if outputs have the nodes of the skeleton, and not arrays alone.
     pub fn has_nodes(self) -> bool {
         matches!(self, Self::Glb | Self::Usda | Self::Bvh(_) | Self::Vrma)
     }
 
-    /// True if the writer needs the arrays of all joints, whichever are written: a joint that is left out moves the
-    /// joints below it.
+    /// Returns `true` if the writer needs the arrays of all joints, whichever are written: a joint that is left out
+    /// moves the joints below it.
     pub fn needs_all_joints(self) -> bool {
         matches!(self, Self::Bvh(_) | Self::Vrma | Self::Smpl | Self::Npz(NpzLayout::Phc))
     }

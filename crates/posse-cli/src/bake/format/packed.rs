@@ -68,7 +68,7 @@ pub struct PackedRig {
     pub up_axis: String,
     /// The factor of lengths, the value of `--scale`.
     pub unit_scale: f64,
-    /// True if lengths are metres, and false if nothing is known of their unit.
+    /// `true` if lengths are metres, and false if nothing is known of their unit.
     pub is_in_metres: bool,
 }
 
@@ -279,7 +279,7 @@ impl RigFile {
         Ok(Self { path: path.to_path_buf(), file: Mutex::new(file), rig, poses, rest_tensors, rows, row_tensors })
     }
 
-    /// True if the clips of an index have together this number of rows and this number of rest poses.
+    /// Returns `true` if the clips of an index have together this number of rows and this number of rest poses.
     pub fn has_exactly(&self, rows: u64, poses: u64) -> bool {
         (self.rows, self.poses) == (rows, poses)
     }

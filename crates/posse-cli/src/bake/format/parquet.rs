@@ -108,7 +108,7 @@ pub struct Column {
     array: usize,
     /// Numbers per row.
     width: usize,
-    /// True if the numbers are booleans.
+    /// `true` if the numbers are booleans.
     is_boolean: bool,
 }
 

@@ -226,7 +226,7 @@ pub struct Stage<'a> {
     pub last: f64,
     /// `y` or `z`.
     pub up: &'a str,
-    /// True if lengths are metres. Otherwise nothing is stated about their unit.
+    /// `true` if lengths are metres. Otherwise nothing is stated about their unit.
     pub is_in_metres: bool,
 }
 
