@@ -8,7 +8,7 @@ use posse::{Error, Evaluator, Outputs, Reference, Ticks};
 use posse_render::encode::{Film, GifAnimation, Palette, PngAnimation, write_indexed_png, write_png};
 use posse_render::{Bones, Canvas, Picture, PoseBuffers, Renderer, Scene, Target, UploadedPoses, View, needed_outputs};
 
-use crate::arguments::{check_limit, parse_grid, parse_seconds, parse_size};
+use crate::arguments::{check_limit, parse_grid, parse_seconds, parse_size, whole};
 use crate::draft::Draft;
 use crate::drawn_crowd::{ClockedCrowd, DrawnCrowd, DrawnCrowdArgs};
 use crate::engine::AdapterArgs;
@@ -66,7 +66,7 @@ pub struct Args {
     #[arg(long)]
     compare: bool,
     /// The number of colours of a .png. Fewer colours make a smaller file. Default: all colours.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=256))]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(2..=256))]
     colours: Option<u16>,
 }
 

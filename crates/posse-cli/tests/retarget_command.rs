@@ -537,7 +537,7 @@ fn errors_are_refused_with_their_place() {
     walk(&["--clip", "run"], "there is no clip \"run\"; there are: 0 walk");
     walk(&["--reference", "run"], "--reference: there is no clip \"run\"; there are: 0 walk");
     walk(&["--reference", "walk@soon"], "--reference walk@soon: the time \"soon\"");
-    walk(&["--bound", "0"], "an error bound of 0");
+    walk(&["--bound", "0"], "expected a number above 0");
     retarget(
         &["walk.bvh", "--onto", "hero.glb", "-o", "out.gltf"],
         "out.gltf: the name of the output must end with .glb",

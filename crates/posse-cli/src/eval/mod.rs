@@ -12,7 +12,7 @@ use posse::ik::ChainId;
 use posse::quality::{FootLock, GroundLevel, MotionQuality, Stance, measured_fps};
 use posse::{Clip, ClipId, Error, Outputs, Playback, Ticks, WrapMode};
 
-use crate::arguments::{BvhArgs, CompressArgs, SkinFormatChoice, check_limit, parse_range, parse_seconds};
+use crate::arguments::{BvhArgs, CompressArgs, SkinFormatChoice, check_limit, parse_range, parse_seconds, whole};
 use crate::engine::{self, Engine, EngineArgs, EngineLibrary};
 use crate::eval::npz::PoseTable;
 use crate::evaluation::{ClipEvaluation, ClipPlayback};
@@ -101,7 +101,7 @@ pub struct Args {
     #[command(flatten)]
     playback: PlaybackArgs,
     /// The number of instances at each time.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole(1..=u32::MAX))]
     instances: u32,
     /// Seconds by which each instance is ahead of the previous one.
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, allow_hyphen_values = true, value_parser = parse_seconds)]
@@ -374,14 +374,13 @@ fn parse_mode(text: &str) -> Result<WrapMode, String> {
 fn parse_count(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(count) if count >= 0.0 => Ok(count),
-        Ok(_) => Err("a number of 0 or more is needed".into()),
-        Err(error) => Err(error.to_string()),
+        _ => Err("expected a number of 0 or more, for example 2.5, or inf".into()),
     }
 }
 
 fn parse_speed(text: &str) -> Result<f64, String> {
     match parse_seconds(text)? {
         speed if speed.abs() <= 1e4 => Ok(speed),
-        _ => Err("a speed from -1e4 to 1e4 is needed".into()),
+        _ => Err("expected a speed from -1e4 to 1e4".into()),
     }
 }
