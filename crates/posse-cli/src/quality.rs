@@ -119,7 +119,11 @@ impl QualityReport {
     pub fn print(&self, out: &mut impl Write) -> io::Result<()> {
         let (unit, each) = if self.feet.is_some() { ("legs", "a leg is") } else { ("rigs", "the rig is") };
         let Self { fps, frames, unit: length, .. } = self;
-        writeln!(out, "  quality of {} at {fps} per second, in {unit}: {each} {length:.4}", plural(*frames as usize, "frame"))?;
+        writeln!(
+            out,
+            "  quality of {} at {fps} per second, in {unit}: {each} {length:.4}",
+            plural(*frames as usize, "frame")
+        )?;
         match &self.feet {
             Some(feet) => feet.print(out)?,
             None => writeln!(out, "    no feet are known: no contacts, skate and penetration")?,

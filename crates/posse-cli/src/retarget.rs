@@ -67,7 +67,8 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     /// Writes the pairs of joints as a file for --map, to be changed by hand: joints of SOURCE without a partner have
-    /// `null` in place of one. Without -o and --picture, nothing else is written.
+    /// `null` in place of one. Like every output, it replaces an older file. Without -o and --picture, nothing else is
+    /// written.
     #[arg(long, value_name = "MAP.json")]
     write_map: Option<PathBuf>,
     /// The output file. A .glb has the nodes, skins, meshes and materials of TARGET with the new clips. A .bvh and a
@@ -105,7 +106,8 @@ pub fn run(args: &Args) -> Result<(), Error> {
         let bake = ["bake", &file, "-o", "baked", "--rig", &onto, "--retarget", "--format", format];
         // The built-in human is no input of a bake.
         let is_input = !is_demo(&args.file);
-        let bake = if is_input { format!(", or write a file per clip with {}", command_line(&bake)) } else { String::new() };
+        let bake =
+            if is_input { format!(", or write a file per clip with {}", command_line(&bake)) } else { String::new() };
         return Err(Error::Usage(format!(
             "{file} has {} clips, and a .bvh or .vrma file holds one; select it with --clip{bake}. Clips: {}",
             clips.len(),

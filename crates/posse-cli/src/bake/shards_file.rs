@@ -117,7 +117,8 @@ impl ShardsFile {
             texts.push(format!("the number of shares was {}, is {}", found.shards, self.shards));
         }
         if [found.files, found.bytes] != [self.files, self.bytes] {
-            let [before, now] = [found, self].map(|list| format!("{} of {} bytes", plural(list.files as usize, "file"), list.bytes));
+            let [before, now] =
+                [found, self].map(|list| format!("{} of {} bytes", plural(list.files as usize, "file"), list.bytes));
             texts.push(format!("the inputs were {before}, are {now}"));
         } else if found.list_sha256 != self.list_sha256 {
             texts.push(format!("names or sizes among the {} inputs differ", self.files));

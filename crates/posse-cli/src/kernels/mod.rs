@@ -128,6 +128,10 @@ pub fn run(args: &Args) -> Result<(), Error> {
         }
     }
     let mut manifest = Manifest::new(&input.file, &input.library, limits);
+    if args.output.exists() && !args.output.is_dir() {
+        let file = args.output.display();
+        return Err(Error::Usage(format!("{file}: it is not a folder; give the path of a folder with -o")));
+    }
     fs::create_dir_all(&args.output).map_err(|source| Error::Io { file: args.output.clone(), source })?;
     let folder = Folder(&args.output);
     for text in &texts {
