@@ -273,10 +273,8 @@ impl Figure<'_> {
         let pair = |upper: &str, end: &str| {
             let limb = |side: &str| Some(self.offset(self.body.on_side(side, upper)?, self.body.on_side(side, end)?));
             let [left, right] = SIDES.map(limb);
-            let (left, right) = (left?, right?);
-            (left + right)
-                .try_normalize()
-                .filter(|_| (left + right).length() > MIN_ALIKE * (left.length() + right.length()))
+            let (both, length) = (left? + right?, left?.length() + right?.length());
+            both.try_normalize().filter(|_| both.length() > MIN_ALIKE * length)
         };
         let (legs, hips) = (pair("UpperLeg", "Foot")?, self.body.joint(HIPS)?);
         let trunk = self.offset(hips, self.body.upper_end()?).try_normalize()?;
@@ -284,9 +282,11 @@ impl Figure<'_> {
             return Some(2);
         }
         let arms = pair("UpperArm", "Hand")?;
-        let depth =
-            |role: &str| SIDES.iter().filter_map(|side| Some(self.places[self.body.on_side(side, role)?].dot(legs)));
-        let lift = (depth("Foot").sum::<f64>() - depth("Hand").sum::<f64>()).abs() / 2.0;
+        let depth = |role: &str| -> f64 {
+            let ends = SIDES.iter().filter_map(|side| self.body.on_side(side, role));
+            ends.map(|joint| self.places[joint].dot(legs)).sum()
+        };
+        let lift = (depth("Foot") - depth("Hand")).abs() / 2.0;
         let is_level = trunk.dot(legs).abs() < ACROSS;
         (is_level && arms.dot(legs) > ALONG && lift < MAX_LIFT * self.leg()?).then_some(4)
     }
