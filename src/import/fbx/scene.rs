@@ -79,17 +79,19 @@ fn unparsed(bytes: &[u8], cause: &ufbx::Error) -> String {
     let head = bytes.get(..HEAD).unwrap_or(bytes);
     let begins_with = |text: &[u8]| without_mark(head).trim_ascii_start().starts_with(text);
     let has = |text: &[u8]| head.windows(text.len()).any(|window| window == text);
-    let kind = match () {
-        () if bytes.is_empty() => return "it is empty: copy or download the file again".into(),
-        () if begins_with(BINARY) => "binary",
-        () if begins_with(b"; FBX ") || has(b"FBXHeaderExtension") => "ASCII",
-        () => {
-            let what = if head.contains(&0) { "binary data" } else { "a text" };
-            return format!(
-                "it is no FBX file, binary or ASCII, but {what}: check which file this is; an export or a download may \
-                 have failed"
-            );
-        }
+    if bytes.is_empty() {
+        return "it is empty: copy or download the file again".into();
+    }
+    let kind = if begins_with(BINARY) {
+        "binary"
+    } else if begins_with(b"; FBX ") || has(b"FBXHeaderExtension") {
+        "ASCII"
+    } else {
+        let what = if head.contains(&0) { "binary data" } else { "a text" };
+        return format!(
+            "it is no FBX file, binary or ASCII, but {what}: check which file this is; an export or a download may have \
+             failed"
+        );
     };
     let size = bytes.len();
     match cause.type_ {
