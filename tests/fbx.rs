@@ -279,6 +279,31 @@ fn weights_that_blender_writes_at_the_mesh_too_are_no_warning() {
 }
 
 #[test]
+fn a_file_that_is_no_fbx_or_ends_too_early_is_called_so() {
+    let mut file = FbxText::new();
+    file.node(1, "hip", 0, &[vector("Lcl Translation", [0.0, 100.0, 0.0])]);
+    let text = file.text(Y_UP);
+    let cut = text.as_bytes().split_at(text.len() / 2).0;
+    // The head of FBX 7.4, and the head of a node that ends after 4,096 bytes.
+    let binary = b"Kaydara FBX Binary  \0\x1a\0\xe8\x1c\0\0\0\x10\0\0\0\0\0\0\0\0\0\0\x12FBXHeaderExtension";
+    let later = [&b"Kaydara FBX Binary  \0\x1a\0\xff\xff\0\0"[..], &[0; 400]].concat();
+    for (bytes, saying) in [
+        (&b""[..], "it is empty: "),
+        (&binary[..20], "it is binary FBX that is cut off: it ends after 20 bytes, "),
+        (&binary[..27], "it is binary FBX that is cut off: it ends after 27 bytes, "),
+        (&binary[..], "it is binary FBX that is cut off: it ends after 58 bytes, "),
+        (&later, "it is binary FBX of a version that is not read: export it as FBX 7.4"),
+        (cut, "it is ASCII FBX that is "),
+        (b"hello, this is a note", "it is no FBX file, binary or ASCII, but a text: "),
+        (b"<!DOCTYPE html>\n<html>", "it is no FBX file, binary or ASCII, but a text: "),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "it is no FBX file, binary or ASCII, but binary data: "),
+    ] {
+        let error = fbx::from_slice(&mut Library::new(), Path::new("a.fbx"), bytes).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("a.fbx: file: {saying}")), "{error}");
+    }
+}
+
+#[test]
 fn damaged_files_are_refused_or_repaired_and_leave_the_library_unchanged() {
     let mut file = FbxText::new();
     file.node(1, "hip", 0, &[vector("Lcl Translation", [0.0, 100.0, 0.0])]);
@@ -295,7 +320,7 @@ fn damaged_files_are_refused_or_repaired_and_leave_the_library_unchanged() {
         let error = refused(bytes);
         assert!(error.as_ref().is_none_or(|error| error.starts_with("a.fbx: file: ")), "{error:?}");
     }
-    assert!(refused(b"").unwrap().contains("it is no FBX file"));
+    assert!(refused(b"").unwrap().contains("it is empty"));
     (0..text.len()).step_by(7).for_each(|end| drop(refused(&text.as_bytes()[..end])));
     for place in (0..text.len()).step_by(3) {
         for byte in [b'-', b'9', b'{', 0xff] {

@@ -22,8 +22,7 @@ async function openGpu(options) {
     gpu.free();
     return { reason };
   } catch (error) {
-    // A mistake of the caller, such as `options.features: ...`.
-    if (device || error.message.startsWith("options")) throw error;
+    if (device || error.code === "options") throw error;
     return { reason: error.message };
   }
 }

@@ -28,7 +28,7 @@ export interface OpenOptions {
 /** A WebGPU device. */
 export class Gpu implements Freeable {
   private constructor();
-  /** Opens a device, or takes one. Rejects with the hint if there is no WebGPU or no adapter. */
+  /** Opens a device, or takes one. Rejects with the hint if there is no WebGPU or no adapter. The `code` of the error is `"options"` for a mistake in the options. */
   static open(options?: OpenOptions): Promise<Gpu>;
   /** The adapter in one line. */
   readonly name: string;

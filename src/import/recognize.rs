@@ -191,7 +191,13 @@ const SOLVE: &str = "it has the positions of markers but no joints: solve a skel
                      export BVH, or glTF";
 
 /// The formats that are known, but not read.
-const UNREAD: [UnreadFormat; 12] = [
+const UNREAD: [UnreadFormat; 13] = [
+    UnreadFormat {
+        name: "a pointer of Git LFS",
+        extensions: &[],
+        begins: &[b"version https://git-lfs.github.com/"],
+        hint: "fetch the file that it stands for with git lfs pull",
+    },
     UnreadFormat {
         name: "an Acclaim skeleton (ASF)",
         extensions: &["asf"],
@@ -324,6 +330,7 @@ mod tests {
             ("a.pkl", b"\x80\x04\x95", "it is a Python pickle, which is not read; it can run code"),
             ("a.npy", b"\x93NUMPY\x01", "it is a single NumPy array"),
             ("a.abc", b"Ogawa", "it is Alembic"),
+            ("a.fbx", b"version https://git-lfs.github.com/spec/v1\noid sha256:", "fetch the file that it stands for"),
             ("a.dae", b"<?xml version=\"1.0\"?>", "it is COLLADA"),
             ("a.obj", b"v 0 0 0", "it is Wavefront OBJ"),
             ("a.blend", b"BLENDER-v300", "it is a scene of Blender"),

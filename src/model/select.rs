@@ -191,7 +191,10 @@ impl<'a> Selector<'a> {
                 );
             }
             if self.skeleton.is_none() && count <= MAX_NAMES {
-                return format!("there is no {noun} {text:?}; there are: {}", self.list());
+                let (ranked, similar) = self.ranked(text);
+                let near = ranked.first().filter(|(distance, _)| count > 1 && *distance <= similar);
+                let near = near.map_or_else(String::new, |(_, name)| format!("; the nearest name is {name:?}"));
+                return format!("there is no {noun} {text:?}; there are: {}{near}", self.list());
             }
         }
         let quote = |name: &&str| format!("{name:?}");
@@ -213,18 +216,25 @@ impl<'a> Selector<'a> {
         format!("no {noun} is named {listed}{more}; {nearest}")
     }
 
-    /// The names nearest to a text, nearest first. Of a path, the last name counts.
+    /// The names nearest to a text, nearest first.
     fn nearest(&self, text: &str) -> Vec<&'a str> {
+        let (near, similar) = self.ranked(text);
+        // A name that is not similar helps only if there is no better one.
+        let least = near.first().map_or(0, |(distance, _)| *distance);
+        let most = least.max(similar);
+        near.into_iter().take_while(|(distance, _)| *distance <= most).take(MAX_LISTED).map(|(_, name)| name).collect()
+    }
+
+    /// All names with their distances from a text, nearest first, and the largest distance of a similar name, which is
+    /// a third of the letters of the text. Of a path, the last name counts.
+    fn ranked(&self, text: &str) -> (Vec<(usize, &'a str)>, usize) {
         let last = if self.skeleton.is_some() { text.rsplit('/').next().unwrap_or(text) } else { text };
         let wanted = plain(last);
         let names = self.items.iter().filter_map(|(name, _)| *name);
         let mut near: Vec<(usize, &str)> = names.map(|name| (distance_of(&wanted, &plain(name)), name)).collect();
         near.sort();
         near.dedup();
-        // A name that differs in more than a third of its letters helps only if there is no better one.
-        let least = near.first().map_or(0, |(distance, _)| *distance);
-        let most = least.max(wanted.len() / 3);
-        near.into_iter().take_while(|(distance, _)| *distance <= most).take(MAX_LISTED).map(|(_, name)| name).collect()
+        (near, wanted.len() / 3)
     }
 }
 
@@ -517,6 +527,16 @@ mod tests {
             clips.one("run").unwrap_err().to_string(),
             "there is no clip \"run\"; there are: 0 go, 1 unnamed, 2 go"
         );
+        let clips = Selector::of_clips(["Survey", "Walk", "Run"].map(Some));
+        let listed = "there are: 0 Survey, 1 Walk, 2 Run";
+        for (text, nearest) in
+            [("walk", "; the nearest name is \"Walk\""), ("Rum", "; the nearest name is \"Run\""), ("jump", "")]
+        {
+            assert_eq!(
+                clips.one(text).unwrap_err().to_string(),
+                format!("there is no clip {text:?}; {listed}{nearest}")
+            );
+        }
     }
 
     #[test]

@@ -27,6 +27,14 @@ const MIN_BASE: f64 = 0.05;
 /// The largest angle between the base of a straight spine and the offset to the neck, in radians.
 pub(super) const MAX_BEND: f64 = 0.8;
 
+/// The least share of the length of both limbs of a pair by which they point to one side.
+const MIN_ALIKE: f64 = 0.5;
+/// The least cosine of the angle between two directions that count as one, and the largest one across.
+const ALONG: f64 = 0.7;
+const ACROSS: f64 = 0.5;
+/// The largest distance of the hands from the ground of the feet at which a figure stands on them, in lengths of a leg.
+const MAX_LIFT: f64 = 0.35;
+
 /// The sides of roles.
 pub(super) const SIDES: [&str; 2] = ["left", "right"];
 
@@ -253,6 +261,34 @@ impl<'a> Figure<'a> {
             Some(legs) if legs.dot(up) < 0.8 => None,
             _ => Some(up),
         }
+    }
+}
+
+impl Figure<'_> {
+    /// The number of limbs on which the figure stands: 2 if the legs lead away from the upper end of the trunk, 4 if
+    /// arms and legs lead to one ground below a level trunk. `None` if it is neither, as in many zero poses, or is not
+    /// known.
+    pub fn standing_limbs(&self) -> Option<usize> {
+        // The offset of both limbs of a pair together, unless they point to different sides.
+        let pair = |upper: &str, end: &str| {
+            let limb = |side: &str| Some(self.offset(self.body.on_side(side, upper)?, self.body.on_side(side, end)?));
+            let [left, right] = SIDES.map(limb);
+            let (both, length) = (left? + right?, left?.length() + right?.length());
+            both.try_normalize().filter(|_| both.length() > MIN_ALIKE * length)
+        };
+        let (legs, hips) = (pair("UpperLeg", "Foot")?, self.body.joint(HIPS)?);
+        let trunk = self.offset(hips, self.body.upper_end()?).try_normalize()?;
+        if trunk.dot(legs) < -ALONG {
+            return Some(2);
+        }
+        let arms = pair("UpperArm", "Hand")?;
+        let depth = |role: &str| -> f64 {
+            let ends = SIDES.iter().filter_map(|side| self.body.on_side(side, role));
+            ends.map(|joint| self.places[joint].dot(legs)).sum()
+        };
+        let lift = (depth("Foot") - depth("Hand")).abs() / 2.0;
+        let is_level = trunk.dot(legs).abs() < ACROSS;
+        (is_level && arms.dot(legs) > ALONG && lift < MAX_LIFT * self.leg()?).then_some(4)
     }
 }
 

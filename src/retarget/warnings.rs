@@ -38,6 +38,8 @@ pub enum RetargetWarning {
         /// The largest difference in degrees.
         degrees: f64,
     },
+    /// Source or target stands on four legs, and the other one on two.
+    FourLegs(MapSide),
     /// The left arm is on the side of the right leg.
     SwappedSides(MapSide),
     /// The toes point backward, if the left leg is on the left.
@@ -116,6 +118,11 @@ impl RetargetWarning {
         if !(plan.options.align && source.is_some() && target.is_some()) {
             warnings.extend(directions(plan));
         }
+        match figures.each_ref().map(Figure::standing_limbs) {
+            [Some(4), Some(2)] => warnings.push(Self::FourLegs(MapSide::Source)),
+            [Some(2), Some(4)] => warnings.push(Self::FourLegs(MapSide::Target)),
+            _ => {}
+        }
         for (side, figure) in [MapSide::Source, MapSide::Target].into_iter().zip(&figures) {
             if has_swapped_sides(figure) {
                 warnings.push(Self::SwappedSides(side));
@@ -168,6 +175,14 @@ impl RetargetWarning {
                 format!(
                     "bones point up to {degrees:.0} degrees elsewhere than their partners in the two poses that should look \
                      alike, and keep that difference: {names}; choose another reference pose, or another pose of the target"
+                )
+            }
+            Self::FourLegs(which) => {
+                let other = if *which == MapSide::Source { "target" } else { "source" };
+                format!(
+                    "{} stands on four legs, and the {other} on two, so that arms and forelegs take over each other's \
+                     movements, which rarely looks right; choose clips of a body of the same kind",
+                    of(which)
                 )
             }
             Self::SwappedSides(which) => format!(

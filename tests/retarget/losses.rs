@@ -189,3 +189,70 @@ fn bones_of_animals_that_point_elsewhere_are_warned_of() {
     let map = JointMap::by_names(&library, source, target).unwrap();
     assert_eq!(library.retarget(&[clip], &map, &RetargetOptions::default()).unwrap().warnings, []);
 }
+
+/// A body of these joints in model space: hips, spine, neck and head; then of the left side hip, knee and ankle, then
+/// shoulder, elbow and wrist. The right side is mirrored.
+fn body(trunk: [[f64; 3]; 4], leg: [[f64; 3]; 3], arm: [[f64; 3]; 3]) -> Vec<Joint> {
+    let mut places: Vec<(String, Option<usize>, DVec3)> = Vec::new();
+    for (index, (name, place)) in ["Hips", "Spine", "Neck", "Head"].into_iter().zip(trunk).enumerate() {
+        places.push((name.into(), index.checked_sub(1), place.into()));
+    }
+    for (side, sign) in [("Left", 1.0), ("Right", -1.0)] {
+        for (above, names, limb) in [(0, ["UpLeg", "Leg", "Foot"], leg), (1, ["Arm", "ForeArm", "Hand"], arm)] {
+            let mut parent = above;
+            for (name, [x, y, z]) in names.into_iter().zip(limb) {
+                places.push((format!("{side}{name}"), Some(parent), DVec3::new(sign * x, y, z)));
+                parent = places.len() - 1;
+            }
+        }
+    }
+    let local = |(name, parent, place): &(String, Option<usize>, DVec3)| {
+        let above = parent.map_or(DVec3::ZERO, |parent| places[parent].2);
+        joint(name, *parent, NONE, (*place - above).to_array())
+    };
+    places.iter().map(local).collect()
+}
+
+#[test]
+fn a_body_on_four_legs_beside_one_on_two_is_warned_of() {
+    let upright = [[0.0, 1.0, 0.0], [0.0, 1.2, 0.0], [0.0, 1.5, 0.0], [0.0, 1.7, 0.0]];
+    let leg = [[0.1, 0.95, 0.0], [0.1, 0.5, 0.02], [0.1, 0.08, 0.0]];
+    let stretched = || body(upright, leg, [[0.2, 1.45, 0.0], [0.5, 1.45, 0.0], [0.75, 1.45, 0.0]]);
+    let hanging = || body(upright, leg, [[0.2, 1.45, 0.0], [0.22, 1.15, 0.0], [0.22, 0.9, 0.02]]);
+    let animal = || {
+        let trunk = [[0.0, 0.6, -0.4], [0.0, 0.62, -0.1], [0.0, 0.65, 0.4], [0.0, 0.8, 0.6]];
+        let hind = [[0.1, 0.58, -0.4], [0.1, 0.3, -0.35], [0.1, 0.08, -0.4]];
+        body(trunk, hind, [[0.1, 0.55, 0.35], [0.1, 0.3, 0.33], [0.1, 0.05, 0.35]])
+    };
+    // A human who sits on the ground and stretches legs and arms ahead, and a zero pose along +X.
+    let sitting = || {
+        let trunk = [[0.0, 0.1, 0.0], [0.0, 0.3, 0.0], [0.0, 0.6, 0.0], [0.0, 0.8, 0.0]];
+        let ahead = [[0.1, 0.1, 0.0], [0.1, 0.1, 0.45], [0.1, 0.1, 0.87]];
+        body(trunk, ahead, [[0.2, 0.55, 0.0], [0.2, 0.55, 0.3], [0.2, 0.55, 0.55]])
+    };
+    let zero = || {
+        let along = |joint: Joint| {
+            let length = joint.rest.translation.length();
+            Joint { rest: posse::Transform { translation: length * DVec3::X, ..joint.rest }, ..joint }
+        };
+        stretched().into_iter().map(along).collect::<Vec<_>>()
+    };
+    let warning = |source: Vec<Joint>, target: Vec<Joint>| {
+        let (mut library, source, target) = pair(source, target);
+        let clip = library.add_clip(Clip::new(None, source, vec![slide(0, 1.0)])).unwrap();
+        let map = JointMap::by_names(&library, source, target).unwrap();
+        let result = library.retarget(&[clip], &map, &RetargetOptions::default()).unwrap();
+        let found = result.warnings.iter().find(|warning| matches!(warning, RetargetWarning::FourLegs(_)));
+        found.map(|warning| warning.describe(&library, &result.map))
+    };
+    for human in [stretched(), hanging()] {
+        let onto = warning(human.clone(), animal());
+        assert!(onto.is_some_and(|text| text.starts_with("the target stands on four legs, and the source on two, ")));
+        let from = warning(animal(), human);
+        assert!(from.is_some_and(|text| text.starts_with("the source stands on four legs, and the target on two, ")));
+    }
+    assert_eq!(warning(animal(), animal()), None);
+    for human in [hanging(), sitting(), zero()] {
+        assert_eq!([warning(stretched(), human.clone()), warning(human, stretched())], [None, None]);
+    }
+}

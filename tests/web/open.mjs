@@ -67,6 +67,7 @@ test("Gpu.open takes a device of the page, features and a preference", { skip, t
         await message(Gpu.open({ device: {} })),
         await message(Gpu.open({ devise: 1 })),
       ];
+      answers.code = await Gpu.open({ devise: 1 }).catch((error) => [error instanceof Error, error.code]);
       [own, another, chosen, library].forEach((object) => object.free());
       return answers;
     });
@@ -79,6 +80,7 @@ test("Gpu.open takes a device of the page, features and a preference", { skip, t
     assert.match(preference, /^options\.powerPreference: unknown variant `most`, expected `low-power` or `high-performance`/);
     assert.equal(device, "options.device: expected a GPUDevice");
     assert.match(name, /unknown field `devise`/);
+    assert.deepEqual(found.code, [true, "options"]);
     assert.deepEqual(problems, []);
   });
 });

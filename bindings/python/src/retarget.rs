@@ -303,7 +303,7 @@ fn parse_seconds(argument: &str, text: &str, seconds: &str) -> Result<f64, Error
     let reason = match seconds.trim().parse::<f64>() {
         Ok(number) if number.abs() <= f64::from(f32::MAX) => return Ok(number),
         Ok(_) => String::from("expected a finite number in the range of a 32-bit float"),
-        Err(error) => error.to_string(),
+        Err(_) => String::from("expected a number, for example 0.5"),
     };
     Err(Error::Usage(format!("{argument} {text}: the time {seconds:?}: {reason}")))
 }

@@ -165,7 +165,7 @@ def test_a_pose_is_refused_as_by_the_command(human: Path, worm: Path, tmp_path: 
             f"{worm}#wave": 'there is no clip "wave"; there are: 0 bend, 1 grow$',
             f"{human}@nan": 'the time "nan": expected a finite number',
             f"{human}#0@inf": 'the time "inf": expected a finite number',
-            f"{human}@soon": 'the time "soon": invalid float',
+            f"{human}@soon": 'the time "soon": expected a number',
             f"{tmp_path}/missing.glb": "there is no such file",
         }.items():
             choice: dict[str, Any] = {argument: pose}

@@ -49,13 +49,9 @@ impl OpenOptions {
     }
 }
 
-#[wasm_bindgen]
 impl Gpu {
-    /// Opens a device, or takes one of the page.
-    pub async fn open(open_options: JsValue) -> Result<Gpu> {
-        let (own, others) = split_device(open_options)?;
-        let choices: OpenOptions = options("options", &others)?;
-        let features = choices.features()?;
+    /// Opens a device by checked options.
+    async fn open_device(own: Option<JsValue>, choices: OpenOptions, features: wgpu::Features) -> Result<Gpu> {
         let navigator_gpu = member(&member(&js_sys::global(), "navigator"), "gpu");
         if navigator_gpu.is_falsy() {
             return Err(JsError::new(&format!("there is no WebGPU here; {HINT}")));
@@ -84,6 +80,19 @@ impl Gpu {
             web_sys::console::error_1(&format!("posse: WebGPU reports: {error}").into());
         }));
         Ok(Self { context, lost })
+    }
+}
+
+#[wasm_bindgen]
+impl Gpu {
+    /// Opens a device, or takes one of the page. The error of a mistake in the options has the `code` `options`.
+    pub async fn open(open_options: JsValue) -> std::result::Result<Gpu, JsValue> {
+        let (own, choices, features) = choices(open_options).map_err(|error| {
+            let error = JsValue::from(error);
+            set(error.unchecked_ref(), "code", &"options".into());
+            error
+        })?;
+        Ok(Self::open_device(own, choices, features).await?)
     }
 
     /// The adapter in one line.
@@ -161,6 +170,14 @@ fn loss(context: &GpuContext) -> Promise {
         let message = member(&info, "message").as_string().unwrap_or_default();
         Ok(if message.is_empty() { reason.into() } else { format!("{reason}: {message}").into() })
     })
+}
+
+/// The device, the choices and the features of some options.
+fn choices(open_options: JsValue) -> Result<(Option<JsValue>, OpenOptions, wgpu::Features)> {
+    let (own, others) = split_device(open_options)?;
+    let choices: OpenOptions = options("options", &others)?;
+    let features = choices.features()?;
+    Ok((own, choices, features))
 }
 
 /// The device of some options, if there is one, and the other options.

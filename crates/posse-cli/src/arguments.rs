@@ -1,5 +1,9 @@
 //! Arguments that several commands share, and the parsing of their values.
 
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
 use posse::compress::{CompressedLibrary, ErrorBound, Length};
 use posse::import::bvh::LoadOptions;
 use posse::{Error, Library, SkinFormat};
@@ -79,7 +83,7 @@ pub fn parse_seconds(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(number) if number.abs() <= f64::from(f32::MAX) => Ok(number),
         Ok(_) => Err("expected a finite number in the range of a 32-bit float".into()),
-        Err(error) => Err(error.to_string()),
+        Err(_) => Err("expected a number, for example 0.5".into()),
     }
 }
 
@@ -88,13 +92,24 @@ pub fn parse_positive(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(number) if number > 0.0 && number <= f64::from(f32::MAX) => Ok(number),
         Ok(_) => Err("expected a number above 0, in the range of a 32-bit float".into()),
-        Err(error) => Err(error.to_string()),
+        Err(_) => Err("expected a number above 0, for example 1.5".into()),
+    }
+}
+
+/// A parser of whole numbers within a range.
+pub fn whole<T>(range: RangeInclusive<T>) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
+where
+    T: FromStr + PartialOrd + Display + Clone + Send + Sync + 'static,
+{
+    move |text| {
+        let number = text.trim().parse().ok().filter(|number| range.contains(number));
+        number.ok_or_else(|| format!("expected a whole number from {} to {}", range.start(), range.end()))
     }
 }
 
 /// Parses two times in seconds, the earlier one first.
 pub fn parse_range(text: &str) -> Result<[f64; 2], String> {
-    let (start, end) = text.split_once(',').ok_or("not two times, as in 0.5,2")?;
+    let (start, end) = text.split_once(',').ok_or("expected two times in seconds, for example 0.5,2")?;
     match [parse_seconds(start)?, parse_seconds(end)?] {
         [start, end] if start <= end => Ok([start, end]),
         [start, end] => Err(format!("the range ends at {end} s, before it starts at {start} s")),
@@ -104,25 +119,21 @@ pub fn parse_range(text: &str) -> Result<[f64; 2], String> {
 /// Parses a width and a height, as in `1280x720`. Neither may be 0.
 #[cfg(feature = "gpu")]
 pub fn parse_size(text: &str) -> Result<[u32; 2], String> {
-    two_numbers(text, "1280x720", ["width", "height"])
+    two_numbers(text, "WIDTHxHEIGHT, each 1 or more, for example 1280x720")
 }
 
 /// Parses the columns and rows of a sheet, such as `6x2`.
 #[cfg(feature = "gpu")]
 pub fn parse_grid(text: &str) -> Result<[u32; 2], String> {
-    two_numbers(text, "6x2, which is 6 columns and 2 rows", ["number of columns", "number of rows"])
+    two_numbers(text, "COLUMNSxROWS, each 1 or more, for example 6x2")
 }
 
-/// Parses two numbers of 1 or more with an `x` between them.
+/// Parses two whole numbers of 1 or more with an `x` between them.
 #[cfg(feature = "gpu")]
-fn two_numbers(text: &str, example: &str, [first, second]: [&str; 2]) -> Result<[u32; 2], String> {
-    let parts = text.split_once(['x', 'X']);
-    let (one, other) = parts.ok_or_else(|| format!("not two numbers, as in {example}"))?;
-    let number = |text: &str| text.trim().parse::<u32>().map_err(|error| error.to_string());
-    match [number(one)?, number(other)?] {
-        size if size.contains(&0) => Err(format!("the {first} or the {second} is 0; both must be at least 1")),
-        size => Ok(size),
-    }
+fn two_numbers(text: &str, expected: &str) -> Result<[u32; 2], String> {
+    let number = |text: &str| text.trim().parse::<u32>().ok().filter(|&number| number > 0);
+    let numbers = text.split_once(['x', 'X']).and_then(|(one, other)| Some([number(one)?, number(other)?]));
+    numbers.ok_or_else(|| format!("expected {expected}"))
 }
 
 /// Fails with [`Error::Limit`] if more is needed than allowed.

@@ -8,9 +8,10 @@ use posse::measure::{Measurement, Workload};
 use posse::{Error, Outputs, demo};
 
 use crate::Outcome;
+use crate::arguments::whole;
 use crate::engine::{Engine, EngineArgs, EngineLibrary};
 use crate::invocation::command_line;
-use crate::output;
+use crate::output::{self, plural};
 use crate::progress::Progress;
 use crate::threads::default_threads;
 
@@ -18,7 +19,7 @@ use crate::threads::default_threads;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The number of instances.
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = whole::<u32>(1..=10_000_000))]
     instances: u32,
     #[command(flatten)]
     engine: EngineArgs,
@@ -44,10 +45,10 @@ fn print(out: &mut impl Write, measured: &Measurement, clips: usize) -> std::io:
     let milliseconds = |seconds: f64| 1e3 * seconds;
     let time = measured.device.unwrap_or(measured.wall);
     writeln!(out, "engine       {} ({})", measured.engine, measured.adapter)?;
-    let (instances, joints) = (measured.instances, measured.joints);
+    let (instances, joints) = (plural(measured.instances, "instance"), measured.joints);
     writeln!(
         out,
-        "crowd        {instances} instances, {joints} joints, each instance plays one of {clips} clips at its own time and speed"
+        "crowd        {instances}, {joints} joints, each instance plays one of {clips} clips at its own time and speed"
     )?;
     writeln!(
         out,

@@ -11,7 +11,7 @@ use posse::{
 };
 use posse_render::{Arrangement, Bounds, Figure, Placement, Stage, crowd_bounds, gltf, tint};
 
-use crate::arguments::BvhArgs;
+use crate::arguments::{BvhArgs, whole};
 use crate::output::{note, warn_of_file};
 use crate::source::{ReadOptions, SkeletonArgs, Source, is_demo, load_crowd_file};
 
@@ -50,7 +50,7 @@ pub struct DrawnCrowdArgs {
     #[command(flatten)]
     skeleton: SkeletonArgs,
     /// The number of instances. Each plays at another time of the clip.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>(1..=1_000_000))]
     instances: u32,
 }
 

@@ -15,7 +15,7 @@ use posse::{Clip, ClipId, Error, Joint, Skeleton};
 use serde::Serialize;
 
 use crate::arguments::{BvhArgs, CompressArgs};
-use crate::output;
+use crate::output::{self, plural};
 use crate::quality::{QualityReport, parse_ground};
 use crate::source::{NamedClip, ReadOptions, SkeletonArgs, Source, target_path, target_property};
 
@@ -708,11 +708,6 @@ fn kind_name(kind: ValueKind) -> &'static str {
 /// A space and a name in quotes; empty without a name.
 fn quoted_name(name: Option<&str>) -> String {
     name.map_or_else(String::new, |name| format!(" \"{name}\""))
-}
-
-/// A count with its noun, in the plural unless the count is 1.
-pub fn plural(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Seconds with the digits of an `f32`, the precision of files.

@@ -130,7 +130,8 @@ fn clip_names(document: &Document, sources: &[(&Path, Source)]) -> Vec<Vec<Strin
 fn merge(args: &Args, file: &Path, source: &mut Source, target: &Rig) -> Result<Vec<ClipId>, Error> {
     let nodes = target.add_to(&mut source.library)?;
     let skeleton = source.library.add_skeleton(target.skeleton().clone().animatable());
-    let retarget = command_line(&["retarget", &file.to_string_lossy(), "--onto", &args.onto.to_string_lossy()]);
+    let [from, onto, output] = [file, &args.onto, &args.output].map(Path::to_string_lossy);
+    let retarget = command_line(&["retarget", &from, "--onto", &onto, "--keep", "-o", &output]);
     let hint = format!("use {retarget}");
     let (mut merged, mut errors, mut matched) = (Vec::new(), Vec::new(), BTreeSet::new());
     let mut listed = HashSet::new();
@@ -160,7 +161,7 @@ fn merge(args: &Args, file: &Path, source: &mut Source, target: &Rig) -> Result<
         let text = format!("{file}: its rest pose is not that of {target}: {difference}");
         if !args.force {
             return Err(Error::Usage(format!(
-                "{text}. For another skeleton, {hint} --keep; if it is the same one in another pose, add --force"
+                "{text}. For another skeleton, {hint}; if it is the same one in another pose, add --force"
             )));
         }
         note(&format!("warning: {text}; the clips may look distorted"));

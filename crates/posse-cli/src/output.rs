@@ -65,6 +65,12 @@ fn escape(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     text.chars().map(escaped).collect()
 }
 
+/// A count with its noun, in the plural unless the count is 1.
+pub fn plural(count: usize, noun: &str) -> String {
+    let ending = if noun.ends_with("ch") { "es" } else { "s" };
+    format!("{count} {noun}{}", if count == 1 { "" } else { ending })
+}
+
 /// The name of a file without its folder.
 pub fn file_name(file: &Path) -> String {
     file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned()

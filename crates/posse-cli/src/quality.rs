@@ -6,6 +6,8 @@ use posse::Skeleton;
 use posse::quality::{FeetQuality, GroundLevel, Jump, LoopSeam, MotionQuality, Stance};
 use serde::Serialize;
 
+use crate::output::plural;
+
 /// The warning about a rig whose feet are not known.
 pub const NO_FEET: &str =
     "no feet are known, because the joints have no names of a human, or the legs have no length at rest";
@@ -117,7 +119,11 @@ impl QualityReport {
     pub fn print(&self, out: &mut impl Write) -> io::Result<()> {
         let (unit, each) = if self.feet.is_some() { ("legs", "a leg is") } else { ("rigs", "the rig is") };
         let Self { fps, frames, unit: length, .. } = self;
-        writeln!(out, "  quality of {frames} frames at {fps} per second, in {unit}: {each} {length:.4}")?;
+        writeln!(
+            out,
+            "  quality of {} at {fps} per second, in {unit}: {each} {length:.4}",
+            plural(*frames as usize, "frame")
+        )?;
         match &self.feet {
             Some(feet) => feet.print(out)?,
             None => writeln!(out, "    no feet are known: no contacts, skate and penetration")?,

@@ -8,7 +8,7 @@ use posse::{Error, Evaluator, Outputs, Reference, Ticks};
 use posse_render::encode::{Film, GifAnimation, Palette, PngAnimation, write_indexed_png, write_png};
 use posse_render::{Bones, Canvas, Picture, PoseBuffers, Renderer, Scene, Target, UploadedPoses, View, needed_outputs};
 
-use crate::arguments::{check_limit, parse_grid, parse_seconds, parse_size};
+use crate::arguments::{check_limit, parse_grid, parse_positive, parse_seconds, parse_size, whole};
 use crate::draft::Draft;
 use crate::drawn_crowd::{ClockedCrowd, DrawnCrowd, DrawnCrowdArgs};
 use crate::engine::AdapterArgs;
@@ -52,11 +52,11 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, allow_hyphen_values = true, value_parser = parse_seconds)]
     time: f64,
     /// The duration of a loop or a sheet. Default: the duration of the longest clip, but at most 12 s.
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_positive)]
     seconds: Option<f64>,
     /// The number of pictures per second of a loop. A .gif has at most 50: each picture takes whole hundredths of a
     /// second, at least two.
-    #[arg(long, value_name = "F", default_value_t = 25.0, value_parser = parse_seconds)]
+    #[arg(long, value_name = "F", default_value_t = 25.0, value_parser = parse_positive)]
     fps: f64,
     /// Draws a contact sheet, a .png of successive pictures in columns and rows.
     #[arg(long, value_name = "COLUMNSxROWS", value_parser = parse_grid, conflicts_with = "compare")]
@@ -66,7 +66,7 @@ pub struct Args {
     #[arg(long)]
     compare: bool,
     /// The number of colours of a .png. Fewer colours make a smaller file. Default: all colours.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=256))]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(2..=256))]
     colours: Option<u16>,
 }
 
@@ -85,9 +85,6 @@ pub fn run(args: &Args) -> Result<(), Error> {
             "{columns} x {rows} pictures do not fit {} x {} pixels; give a larger --size",
             size[0], size[1]
         )));
-    }
-    if args.seconds.is_some_and(|seconds| seconds <= 0.0) || args.fps <= 0.0 {
-        return Err(Error::Usage("--seconds and --fps must be more than 0".into()));
     }
     check_limit("pixels of a picture", u64::from(size[0]) * u64::from(size[1]), Canvas::MAX_PIXELS)?;
     check_folder(&args.output)?;

@@ -10,12 +10,12 @@ use posse::retarget::{NamedAlignment, NamedClipReport, NamedLoss, NamedPair, Nam
 use posse::{ClipId, Error};
 
 use crate::arguments::{BvhArgs, parse_positive};
-use crate::inspect::plural;
-use crate::output::{self, Output, check_folder, note, warn_of_file};
+use crate::invocation::command_line;
+use crate::output::{self, Output, check_folder, note, plural, warn_of_file};
 #[cfg(feature = "gpu")]
 use crate::retarget_picture::PictureArgs;
 use crate::retargeting::{MapArgs, MapFile, Retargeted, Retargeter};
-use crate::source::{ReadOptions, Rig, SkeletonArgs, Source, find_clip};
+use crate::source::{ReadOptions, Rig, SkeletonArgs, Source, find_clip, is_demo};
 #[cfg(not(feature = "gpu"))]
 use crate::without_gpu::{self, PictureArgs};
 
@@ -67,7 +67,8 @@ pub struct Args {
     #[arg(long)]
     json: bool,
     /// Writes the pairs of joints as a file for --map, to be changed by hand: joints of SOURCE without a partner have
-    /// `null` in place of one. Without -o and --picture, nothing else is written.
+    /// `null` in place of one. Like every output, it replaces an older file. Without -o and --picture, nothing else is
+    /// written.
     #[arg(long, value_name = "MAP.json")]
     write_map: Option<PathBuf>,
     /// The output file. A .glb has the nodes, skins, meshes and materials of TARGET with the new clips. A .bvh and a
@@ -100,10 +101,15 @@ pub fn run(args: &Args) -> Result<(), Error> {
         return Err(Error::Usage(format!("{} has no clips to retarget", args.file.display())));
     }
     if matches!(kind, Some(OutputKind::Bvh | OutputKind::Vrma)) && clips.len() > 1 {
+        let [file, onto] = [&args.file, &args.onto].map(|path| path.to_string_lossy());
+        let format = if kind == Some(OutputKind::Vrma) { "vrma" } else { "bvh" };
+        let bake = ["bake", &file, "-o", "baked", "--rig", &onto, "--retarget", "--format", format];
+        // The built-in human is no input of a bake.
+        let is_input = !is_demo(&args.file);
+        let bake =
+            if is_input { format!(", or write a file per clip with {}", command_line(&bake)) } else { String::new() };
         return Err(Error::Usage(format!(
-            "{} has {} clips, and a .bvh or .vrma file holds one; select it with --clip, or write a file per clip with posse \
-             bake --rig --retarget --format bvh: {}",
-            args.file.display(),
+            "{file} has {} clips, and a .bvh or .vrma file holds one; select it with --clip{bake}. Clips: {}",
             clips.len(),
             source.library.clip_selector(&clips).list()
         )));

@@ -11,7 +11,8 @@ use posse::retarget::{
 use posse::{ClipId, Error, Library, Selector, SkeletonId};
 use serde_json::{Value, json};
 
-use crate::arguments::{BvhArgs, check_limit, parse_seconds};
+use crate::arguments::{BvhArgs, check_limit, parse_positive, parse_seconds};
+use crate::invocation::command_line;
 use crate::output::note;
 use crate::source::{MAX_CLIP_JOINTS, Nodes, ReportLine, Rig, Source, find_clip};
 
@@ -67,7 +68,7 @@ pub struct MapArgs {
     #[arg(long)]
     strict_retarget: bool,
     /// The largest error of rotations that cannot be transformed key by key, in radians. Default: 0.0001.
-    #[arg(long, value_name = "RADIANS")]
+    #[arg(long, value_name = "RADIANS", value_parser = parse_positive)]
     pub bound: Option<f64>,
 }
 
@@ -200,10 +201,12 @@ impl Retargeter {
         let map = self.joint_map(&source.library, source.skeleton, nodes.skeleton)?;
         if map.pairs.is_empty() {
             let list = |id: SkeletonId| Selector::of_joints(source.library.skeleton(id)).list();
+            let [from, onto] = [file, &rig.path].map(Path::to_string_lossy);
+            let write_map = command_line(&["retarget", &from, "--onto", &onto, "--write-map", "map.json"]);
             let (file, rig, lists) = (file.display(), rig.path.display(), [source.skeleton, nodes.skeleton].map(list));
             return Err(Error::Usage(format!(
-                "{file}: no joint has a partner in {rig}; name pairs of joints in a file, and give it with --map; posse \
-                 retarget --write-map writes such a file to change. Joints of {file}: {}. Joints of {rig}: {}",
+                "{file}: no joint has a partner in {rig}; name pairs of joints in a file, and give it with --map; \
+                 {write_map} writes such a file to change. Joints of {file}: {}. Joints of {rig}: {}",
                 lists[0], lists[1]
             )));
         }

@@ -13,6 +13,7 @@ use posse::import::{self, Asset, FileFormat, LoadOptions, bvh, cocos, gltf, reco
 use posse::{ClipId, Error, Library, Outputs, Skeleton, SkeletonId, Skin, SkinId, demo};
 
 use crate::arguments::{BvhArgs, check_limit};
+use crate::invocation::command_line;
 use crate::output::{file_name, note, warn_of_file};
 
 /// The largest product of clips and joints of a rig: an applied clip stores an entry per joint.
@@ -224,8 +225,11 @@ impl Source {
             return Err(Error::Usage(format!("{file} has no clips to apply to {rig}")));
         }
         if self.unbound_clips.len() == clips.len() {
+            let [from, onto] = [file, &rig.path].map(Path::to_string_lossy);
+            let retarget = command_line(&["retarget", &from, "--onto", &onto, "-o", "retargeted.glb"]);
             return Err(Error::Usage(format!(
-                "{}: no track of any clip finds a node of its name in {}; give a rig with the same joint names",
+                "{}: no track of any clip finds a node of its name in {}; give a rig with the same joint names, or \
+                 retarget the clips: {retarget}",
                 file.display(),
                 rig.path.display()
             )));
@@ -481,7 +485,7 @@ pub fn find_clip(source: &Source, wanted: Option<&str>) -> Result<Option<ClipId>
         (None, [only]) => Ok(Some(*only)),
         (None, clips) => {
             let list = source.library.clip_selector(clips).list();
-            Err(Error::Usage(format!("the file has several clips; select one with --clip: {list}")))
+            Err(Error::Usage(format!("{} has several clips; select one with --clip: {list}", source.file)))
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 use std::{env, thread};
 
+use crate::arguments::whole;
 use crate::output::note;
 
 /// The variable of Slurm with the number of cores of a task.
@@ -13,21 +14,21 @@ const VARIABLE: &str = "SLURM_CPUS_PER_TASK";
 static WARNING: Once = Once::new();
 
 /// The largest number of threads.
-const MAX_THREADS: u64 = 1024;
+pub const MAX_THREADS: usize = 1024;
 
 /// The option `--threads`.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct ThreadArgs {
     /// The number of threads. Default: the cores that this process may use, by its affinity, the quota of its cgroup,
     /// and SLURM_CPUS_PER_TASK.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_THREADS))]
-    threads: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = whole(1..=MAX_THREADS))]
+    threads: Option<usize>,
 }
 
 impl ThreadArgs {
     /// The number of threads; by default [`default_threads`].
     pub fn count(self) -> usize {
-        self.threads.map_or_else(default_threads, |threads| threads as usize)
+        self.threads.unwrap_or_else(default_threads)
     }
 }
 

@@ -80,16 +80,10 @@ pub fn fit_camera(camera: Camera, drawn: &DrawnCrowd, aspect: f32) -> Camera {
 }
 
 fn parse_camera(text: &str) -> Result<CameraArg, String> {
-    let number = |text: &str| match text.trim().parse::<f32>() {
-        Ok(number) if number.is_finite() => Ok(number),
-        Ok(_) => Err("not a finite number".to_string()),
-        Err(error) => Err(error.to_string()),
-    };
-    let numbers = text.split(',').map(number).collect::<Result<Vec<f32>, _>>()?;
-    if ![2, 3, 6].contains(&numbers.len()) {
-        let count = numbers.len();
-        return Err(format!("{count} numbers; expected 2, 3 or 6, as in 30,15 or 30,15,4 or 30,15,4,0,1,0"));
-    }
+    let number = |text: &str| text.trim().parse::<f32>().ok().filter(|number| number.is_finite());
+    let numbers = text.split(',').map(number).collect::<Option<Vec<f32>>>();
+    let numbers = numbers.filter(|numbers| [2, 3, 6].contains(&numbers.len()));
+    let numbers = numbers.ok_or("expected 2, 3 or 6 numbers, for example 30,15 or 30,15,4 or 30,15,4,0,1,0")?;
     let distance = numbers.get(2).copied();
     if let Some(distance) = distance.filter(|&distance| distance <= 0.0) {
         return Err(format!("the distance is {distance}; it must be more than 0"));

@@ -155,7 +155,11 @@ fn a_frame_rate_gives_evenly_spaced_times() {
     assert_eq!(times(&["--fps", "10"]).len(), 17, "0 s to 1.6 s");
     assert_eq!(times(&["--fps", "2", "--from", "-1", "--to", "0.6"]), [-1.0, -0.5, 0.0, 0.5]);
     assert_refused(&scene.eval(&["--fps", "2", "--from", "3", "--to", "1"]), "no times");
-    assert_refused(&scene.eval(&["--fps", "0"]), "no times");
+    assert_refused(&scene.eval(&["--fps", "0"]), "'0' for '--fps <F>': expected a number above 0");
+    assert_refused(
+        &scene.eval(&["--fps", "30", "--from", "2", "--to", "1"]),
+        "no times: --from 2 s is after the end, 1 s; ",
+    );
 }
 
 #[test]
@@ -191,7 +195,10 @@ fn a_clip_must_be_named_unless_it_is_the_only_one() {
     let scene = Scene::with_clips(2);
     assert_eq!(scene.json(&["--clip", "1", "--times", "0"])["animation"], 1);
     assert_eq!(scene.json(&["--clip", "#1", "--times", "0"])["animation"], 1);
-    assert_refused(&scene.eval(&["--times", "0"]), "0 unnamed, 1 unnamed");
+    assert_refused(
+        &scene.eval(&["--times", "0"]),
+        "scene.gltf has several clips; select one with --clip: 0 unnamed, 1 unnamed",
+    );
     assert_refused(&scene.eval(&["--clip", "dance", "--times", "0"]), "no clip \"dance\"; there are: 0 unnamed");
     assert_refused(&scene.eval(&["--clip", "0"]), "--times");
     let rest = Scene::with_clips(0).json(&[]);
@@ -324,7 +331,62 @@ fn a_negative_number_is_refused_by_the_option_that_has_it() {
         let output = posse(arguments);
         assert_refused(&output, "'-3' for '--");
         let stderr = String::from_utf8_lossy(&output.stderr);
-        assert!(stderr.contains("is not in 1..") && !stderr.contains("-- -3"), "{stderr}");
+        assert!(stderr.contains("expected a whole number from 1 to ") && !stderr.contains("-- -3"), "{stderr}");
+    }
+}
+
+#[test]
+fn a_text_that_is_no_number_is_refused_with_what_is_wanted() {
+    let number = "expected a number, for example 0.5";
+    let times = "expected two times in seconds, for example 0.5,2";
+    let camera = "expected 2, 3 or 6 numbers, for example 30,15";
+    let cases: [(&[&str], &str, &str); 29] = [
+        (&["eval", "a.glb"], "--times", number),
+        (&["eval", "a.glb"], "--fps", "expected a number above 0, for example 1.5"),
+        (&["eval", "a.glb", "--fps", "30"], "--from", number),
+        (&["eval", "a.glb"], "--phase", number),
+        (&["eval", "a.glb"], "--instances", "expected a whole number from 1 to 4294967295"),
+        (&["eval", "a.glb"], "--threads", "expected a whole number from 1 to 1024"),
+        (&["eval", "a.glb"], "--input-fps", "expected a number above 0, for example 1.5"),
+        (&["eval", "a.glb"], "--bound", "expected a number above 0, for example 1.5"),
+        (&["eval", "a.glb", "--wrap", "loop"], "--speed", number),
+        (
+            &["eval", "a.glb", "--wrap", "loop"],
+            "--repeat-count",
+            "expected a number of 0 or more, for example 2.5, or inf",
+        ),
+        (&["eval", "a.glb", "--wrap", "loop"], "--range", times),
+        (&["bake", "a.glb", "-o", "b"], "--fps", "expected a number above 0, for example 1.5"),
+        (&["bake", "a.glb", "-o", "b"], "--scale", "expected a number above 0"),
+        (&["bake", "a.glb", "-o", "b"], "--range", times),
+        (&["bake", "a.glb", "-o", "b"], "--frame-range", "expected A:B, A: or :B"),
+        (&["bake", "a.glb", "-o", "b"], "--shards", "expected a whole number from 1 to 100000"),
+        (&["bake", "a.glb", "-o", "b"], "--shard", "expected I/N, for example 0/8, or auto"),
+        (&["inspect", "a.glb"], "--compress", "expected a length above 0"),
+        (&["inspect", "a.glb", "--quality"], "--ground", "expected auto or a height"),
+        (
+            &["retarget", "a.glb", "--onto", "demo", "-o", "b.bvh"],
+            "--facing",
+            "expected auto, keep or a number of degrees",
+        ),
+        (&["demo"], "--instances", "expected a whole number from 1 to 10000000"),
+        (&["verify", "a.glb"], "--samples", "expected a whole number from 1 to 16777216"),
+        (&["render", "demo", "-o", "a.png"], "--time", number),
+        (&["render", "demo", "-o", "a.png"], "--camera", camera),
+        (&["render", "demo", "-o", "a.png"], "--colours", "expected a whole number from 2 to 256"),
+        (&["bench"], "--seconds", "expected a number of seconds from 0 to 600"),
+        (&["bench"], "--threads", "expected a whole number from 1 to 1024"),
+        (&["kernels", "demo"], "--layers", "expected a whole number from 0 to 8"),
+        (&["kernels", "demo"], "--goals", "expected a whole number from 0 to 32"),
+    ];
+    for (arguments, option, wanted) in cases {
+        // A word, a unit, nothing at all, and digits that are no number.
+        for text in ["abc", "1s", "", "99999999999999999999999x"] {
+            let output = posse(&[arguments, &[option, text]].concat());
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "{arguments:?} {option} {text:?}: {stderr}");
+            assert!(stderr.contains(option) && stderr.contains(wanted), "{arguments:?} {option} {text:?}: {stderr}");
+        }
     }
 }
 

@@ -220,6 +220,8 @@ fn what_cannot_be_done_is_refused() {
         (&["demo", "--emit", ""], "a value is required"),
         (&["missing.glb"], "missing.glb"),
         (&["--crowd", "crowd.json"], "missing.glb"),
+        (&["demo", "-o", "crowd.json"], "crowd.json: it is not a folder"),
+        (&["demo", "--layers", "9"], "expected a whole number from 0 to 8"),
         (&["demo", "--crowd", "crowd.json"], "cannot be used with"),
         (&[], "required"),
     ] {

@@ -119,7 +119,7 @@ fn bad_arguments_are_refused_with_a_message() {
     let cases: [(&[&str], &str); 14] = [
         (&["demo", "--size", "100000x100", "-o", "a.png"], "pixels of a picture's side: 100000 needed"),
         (&["demo", "--size", "8192x8192", "-o", "a.png"], "pixels of a picture: 67108864 needed, 33554432 allowed"),
-        (&["demo", "--size", "0x5", "-o", "a.png"], "both must be at least 1"),
+        (&["demo", "--size", "0x5", "-o", "a.png"], "expected WIDTHxHEIGHT, each 1 or more, for example 1280x720"),
         (&["demo", "--size", "big", "-o", "a.png"], "1280x720"),
         (&["demo", "--instances", "4000000000", "-o", "a.png"], "1000000"),
         (&["demo", "-o", "a.jpg"], "does not end with .png"),
@@ -127,8 +127,8 @@ fn bad_arguments_are_refused_with_a_message() {
         (&["demo", "--seconds", "1e9", "-o", "a.gif"], "pictures of a loop, by --seconds and --fps"),
         (&["demo", "--clip", "fly", "-o", "a.png"], "there is no clip \"fly\"; there are: 0 idle, 1 walk"),
         (&["demo", "--sheet", "9x9", "-o", "a.gif"], "--sheet, --compare and --colours are for .png files"),
-        (&["demo", "--sheet", "4", "-o", "a.png"], "not two numbers, as in 6x2, which is 6 columns and 2 rows"),
-        (&["demo", "--sheet", "4x0", "-o", "a.png"], "the number of columns or the number of rows is 0"),
+        (&["demo", "--sheet", "4", "-o", "a.png"], "expected COLUMNSxROWS, each 1 or more, for example 6x2"),
+        (&["demo", "--sheet", "4x0", "-o", "a.png"], "expected COLUMNSxROWS, each 1 or more"),
         (&["demo", "--camera", "1,2,-3", "-o", "a.png"], "the distance is -3; it must be more than 0"),
         (&["nowhere.glb", "-o", "a.png"], "nowhere.glb"),
     ];

@@ -217,7 +217,9 @@ fn a_bvh_file_has_the_places_of_the_glb_file() {
     }
     fs::write(folder.0.path().join("two.glb"), poses(&[("one", 0.0), ("two", 1.0)])).unwrap();
     let refused = ["retarget", "two.glb", "--onto", "hero.glb", "-o", "a.bvh"];
+    let bake = "bake two.glb -o baked --rig hero.glb --retarget --format bvh. Clips: 0 one, 1 two";
     folder.assert_refused(&refused, "two.glb has 2 clips, and a .bvh or .vrma file holds one");
+    folder.assert_refused(&refused, bake);
 }
 
 #[test]
@@ -529,6 +531,9 @@ fn errors_are_refused_with_their_place() {
         &onto("walk.bvh", "box.glb"),
         "walk.bvh: no joint has a partner in box.glb; name pairs of joints in a file",
     );
+    let write_map =
+        format!("{} retarget walk.bvh --onto box.glb --write-map map.json writes", env!("CARGO_BIN_EXE_posse"));
+    retarget(&onto("walk.bvh", "box.glb"), &write_map);
     retarget(&onto("walk.bvh", "box.glb"), "Joints of walk.bvh: 0 Hips, 1 Spine, 2 LeftArm");
     retarget(&onto("walk.bvh", "box.glb"), "Joints of box.glb: 0 box");
     let walk = |rest: &[&str], saying: &str| retarget(&[&onto("walk.bvh", "hero.glb"), rest].concat(), saying);
@@ -537,7 +542,7 @@ fn errors_are_refused_with_their_place() {
     walk(&["--clip", "run"], "there is no clip \"run\"; there are: 0 walk");
     walk(&["--reference", "run"], "--reference: there is no clip \"run\"; there are: 0 walk");
     walk(&["--reference", "walk@soon"], "--reference walk@soon: the time \"soon\"");
-    walk(&["--bound", "0"], "an error bound of 0");
+    walk(&["--bound", "0"], "expected a number above 0");
     retarget(
         &["walk.bvh", "--onto", "hero.glb", "-o", "out.gltf"],
         "out.gltf: the name of the output must end with .glb",

@@ -8,6 +8,7 @@ use ufbx::{
 };
 
 use crate::import::file_error::shorten;
+use crate::import::json::without_mark;
 use crate::import::memory_budget::MemoryBudget;
 use crate::import::{FileError, Warning, list_names};
 
@@ -20,6 +21,9 @@ const PART_ALLOWANCE: usize = (256 << 20) / PARTS;
 const MAX_LEVELS: u32 = 1024;
 /// The largest number of layers of a stack. Each value is looked for in all of them.
 const MAX_LAYERS: usize = 128;
+
+/// What a binary file begins with.
+const BINARY: &[u8] = b"Kaydara FBX Binary";
 
 /// The bytes of a part for a file.
 pub fn part_bytes(file_bytes: usize) -> usize {
@@ -61,10 +65,49 @@ pub fn parse(bytes: &[u8]) -> Result<SceneRoot, FileError> {
         target_unit_meters: 1.0,
         ..LoadOpts::default()
     };
-    ufbx::load_memory(bytes, options).map_err(|cause| error("file", &cause))
+    ufbx::load_memory(bytes, options).map_err(|cause| match cause.type_ {
+        ErrorType::MemoryLimit | ErrorType::AllocationLimit | ErrorType::OutOfMemory | ErrorType::NodeDepthLimit => {
+            error("file", &cause)
+        }
+        _ => FileError::new("file", unparsed(bytes, &cause)),
+    })
 }
 
-/// The error of an error of the parser, whose descriptions are fixed texts.
+/// The reason that a file cannot be parsed: what the file is, by its first bytes, and what to do.
+fn unparsed(bytes: &[u8], cause: &ufbx::Error) -> String {
+    const HEAD: usize = 1024;
+    let head = bytes.get(..HEAD).unwrap_or(bytes);
+    let begins_with = |text: &[u8]| without_mark(head).trim_ascii_start().starts_with(text);
+    let has = |text: &[u8]| head.windows(text.len()).any(|window| window == text);
+    if bytes.is_empty() {
+        return "it is empty: copy or download the file again".into();
+    }
+    let kind = if begins_with(BINARY) {
+        "binary"
+    } else if begins_with(b"; FBX ") || has(b"FBXHeaderExtension") {
+        "ASCII"
+    } else {
+        let what = if head.contains(&0) { "binary data" } else { "a text" };
+        return format!(
+            "it is no FBX file, binary or ASCII, but {what}: check which file this is; an export or a download may have \
+             failed"
+        );
+    };
+    let size = bytes.len();
+    match cause.type_ {
+        ErrorType::UnsupportedVersion => format!(
+            "it is {kind} FBX of a version that is not read: export it as FBX 7.4, which programs call 2014, or 7.5"
+        ),
+        // Of a file that ends within its head, the parser says that it is empty.
+        ErrorType::TruncatedFile | ErrorType::EmptyFile => format!(
+            "it is {kind} FBX that is cut off: it ends after {size} bytes, within its content; copy, download or \
+             export the file again"
+        ),
+        _ => format!("it is {kind} FBX that is damaged or cut off: copy, download or export the file again"),
+    }
+}
+
+/// The error of an error of `ufbx`, whose descriptions are fixed texts.
 pub fn error(path: &str, error: &ufbx::Error) -> FileError {
     let what: &str = &error.description;
     let reason = match error.type_ {
@@ -72,13 +115,10 @@ pub fn error(path: &str, error: &ufbx::Error) -> FileError {
             "it outgrows the memory budget of the file, 64 bytes per byte of the file and {} bytes; the file may be damaged",
             PARTS * PART_ALLOWANCE
         ),
-        ErrorType::UnrecognizedFileFormat | ErrorType::EmptyFile => {
-            format!("it is no FBX file ({what}); check the file")
-        }
         ErrorType::NodeDepthLimit => {
             format!("nodes are more than {MAX_LEVELS} levels below the root; the file may be damaged")
         }
-        _ => format!("it cannot be parsed as FBX ({what}); the file may be damaged or incomplete: export it again"),
+        _ => format!("it cannot be evaluated ({what}); the file may be damaged: export it again"),
     };
     FileError::new(path, reason)
 }

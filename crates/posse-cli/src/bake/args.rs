@@ -6,7 +6,7 @@ use std::str::FromStr;
 use posse::bake::{ArrayKind, QuaternionOrder, UpAxis};
 use posse::export::bvh::RotationOrder;
 
-use crate::arguments::{BvhArgs, parse_positive, parse_range};
+use crate::arguments::{BvhArgs, parse_positive, parse_range, whole};
 use crate::bake::format::{FormatName, NpzLayout};
 use crate::bake::frames::FrameRange;
 use crate::bake::share::{PlanChoice, ShardChoice, Share};
@@ -174,7 +174,7 @@ pub struct Args {
     #[arg(long, value_name = "I/N|auto")]
     pub shard: Option<ShardChoice>,
     /// The number of shares, for --shard auto.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(Share::MAX_COUNT)))]
+    #[arg(long, value_name = "N", value_parser = whole(1..=Share::MAX_COUNT))]
     pub shards: Option<u32>,
     /// N writes OUT/plan.jsonl, the list of the inputs in N shares, and bakes nothing. FILE is such a list: a task that
     /// bakes a share of it searches no folder. All other options come from the plan.

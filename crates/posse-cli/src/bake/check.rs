@@ -29,6 +29,9 @@ use crate::threads;
 /// that the lists of failures have are left out.
 pub fn run(args: &Args, options: &Options, task: &Task, threads: usize) -> Result<Outcome, Error> {
     let Some(out) = &args.check else { return Ok(Outcome::Passed) };
+    if !out.is_dir() {
+        note(&format!("{}: there is no such folder, so that all outputs are missing", out.display()));
+    }
     let files = task.files();
     let listed = ListedOutputs::read(out, &options.value);
     listed.warnings.iter().for_each(|warning| note(&format!("warning: {warning}")));

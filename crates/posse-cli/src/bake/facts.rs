@@ -1,6 +1,6 @@
 //! The facts that an output states about itself, and the hashes of the files that it comes from.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use posse::Error;
 use posse::import::gltf;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::bake::frames::SourceFrames;
@@ -39,7 +40,7 @@ pub struct Facts {
     pub weight_names: Vec<String>,
     /// The measures of the clip, for the manifest.
     #[serde(skip)]
-    pub quality: Option<serde_json::Value>,
+    pub quality: Option<Value>,
     /// The axis that points up: `y`, `z`, or `unknown`.
     pub up_axis: &'static str,
     /// The factor of lengths, the value of `--scale`.
@@ -124,10 +125,10 @@ pub struct BufferFacts {
 /// The paths of the glTF files of a crowd file, and of the buffers beside them, relative to the folder of the crowd
 /// file.
 pub fn files_of_crowd(path: &Path, bytes: &[u8]) -> Result<Vec<String>, Error> {
-    let document: serde_json::Value = serde_json::from_slice(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes))
+    let document: Value = serde_json::from_slice(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes))
         .map_err(|error| Error::Import { file: path.to_path_buf(), path: "JSON".into(), reason: error.to_string() })?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    let names = document["files"].as_array().into_iter().flatten().filter_map(serde_json::Value::as_str);
+    let names = document["files"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let mut paths: Vec<String> = Vec::new();
     for name in names {
         let outline = gltf::Outline::read(folder.join(name)).unwrap_or_default();
@@ -229,21 +230,104 @@ pub fn read_regular(path: &Path) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// The fields in which two JSON objects differ, with both values.
-pub fn different_fields(found: &serde_json::Value, expected: &serde_json::Value) -> String {
-    let fields = |value: &serde_json::Value| value.as_object().cloned().unwrap_or_default();
-    let (found, expected) = (fields(found), fields(expected));
-    let mut names: Vec<&String> = expected.keys().chain(found.keys()).collect();
-    names.sort();
-    names.dedup();
-    let show = |name: &str, value: Option<&serde_json::Value>| match (name, value) {
-        ("fps", Some(serde_json::Value::Null)) => "the file's own".into(),
-        ("joints", Some(serde_json::Value::Null)) => "all".into(),
-        (_, None | Some(serde_json::Value::Null)) => "nothing".into(),
-        (_, Some(value)) => value.to_string(),
-    };
-    let differences = names.into_iter().filter(|name| found.get(*name) != expected.get(*name));
-    let lines = differences
-        .map(|name| format!("{name} was {}, is {}", show(name, found.get(name)), show(name, expected.get(name))));
+/// The options of a bake in which two records of [`Options`](super::options::Options) differ, as they are typed, with
+/// both values.
+pub fn different_options(found: &Value, expected: &Value) -> String {
+    let names = different_names(found, expected);
+    // They follow from the format.
+    let are_implied = |name: &str| names.contains(&"format") && ["bvh_order", "layout"].contains(&name);
+    let names = names.iter().copied().filter(|name| !are_implied(name));
+    let lines = names.map(|name| {
+        let option = option_of(name);
+        let [before, now] = [found, expected].map(|options| given(options.get(name)));
+        let show = |value: Option<&Value>| value.map_or_else(|| "not given".into(), typed);
+        match (before, now) {
+            (Some(Value::Object(before)), Some(Value::Object(now))) if name == "retarget" => {
+                let (before, now) = (Value::Object(before.clone()), Value::Object(now.clone()));
+                let options: Vec<String> = different_names(&before, &now).into_iter().map(option_of).collect();
+                format!("{option} differs in {}", options.join(", "))
+            }
+            (Some(_), Some(_)) if is_file(name) => format!("{option} was another file, or has changed"),
+            _ => format!("{option} was {}, is {}", show(before), show(now)),
+        }
+    });
     lines.collect::<Vec<_>>().join("; ")
+}
+
+/// The names of the fields in which two JSON objects differ, in alphabetical order.
+fn different_names<'a>(found: &'a Value, expected: &'a Value) -> Vec<&'a str> {
+    let fields = [found, expected].into_iter().filter_map(Value::as_object);
+    let names: BTreeSet<&str> = fields.flat_map(|fields| fields.keys().map(String::as_str)).collect();
+    names.into_iter().filter(|name| given(found.get(name)) != given(expected.get(name))).collect()
+}
+
+/// The value of an option; `None` if it was not given.
+fn given(value: Option<&Value>) -> Option<&Value> {
+    value.filter(|value| !matches!(value, Value::Null | Value::Bool(false)) && value.as_array() != Some(&Vec::new()))
+}
+
+/// True for an option whose value is stored as the hash of a file.
+fn is_file(name: &str) -> bool {
+    ["cuts", "rig", "skeleton"].contains(&name)
+}
+
+/// The option of a field.
+fn option_of(name: &str) -> String {
+    let name = if name == "strict" { "strict-retarget".into() } else { name.replace('_', "-") };
+    format!("--{name}")
+}
+
+/// A value as a user types it; `given` for a file, of which only the hash is known, and for an option without a value.
+fn typed(value: &Value) -> String {
+    /// The largest number of names that are listed.
+    const MAX_LISTED: usize = 8;
+    match value {
+        Value::String(text) if text.len() == 64 => "given".into(),
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), |number| number.to_string()),
+        Value::Array(values) if values.len() > MAX_LISTED => format!("{} names", values.len()),
+        Value::Array(values) => values.iter().map(typed).collect::<Vec<_>>().join(","),
+        Value::Null | Value::Bool(_) | Value::Object(_) => "given".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn different_options_are_named_as_they_are_typed() {
+        let hash = "0123456789abcdef".repeat(4);
+        let rig = json!({ "sha256": hash, "buffers": [] });
+        let plain = json!({ "fps": null, "arrays": ["pos", "quat"], "rig": null, "scale": 1.0, "format": "npz", "layout": "plain" });
+        let with = |changes: Value| {
+            let mut options = plain.clone();
+            for (name, value) in changes.as_object().unwrap() {
+                options[name] = value.clone();
+            }
+            options
+        };
+        let retarget = |facing: &str, bound: Value| json!({ "facing": facing, "bound": bound, "strict": false });
+        for (before, now, expected) in [
+            (json!({}), json!({ "fps": 29.97 }), "--fps was not given, is 29.97"),
+            (json!({ "fps": 30.0 }), json!({}), "--fps was 30, is not given"),
+            (json!({}), json!({ "arrays": ["pos"] }), "--arrays was pos,quat, is pos"),
+            (json!({}), json!({ "joints": vec!["a"; 9] }), "--joints was not given, is 9 names"),
+            (json!({}), json!({ "foot_lock": true }), "--foot-lock was not given, is given"),
+            (json!({}), json!({ "rig": rig, "scale": 100.0 }), "--rig was not given, is given; --scale was 1, is 100"),
+            (json!({ "rig": "demo" }), json!({ "rig": rig }), "--rig was another file, or has changed"),
+            (json!({ "cuts": hash }), json!({}), "--cuts was given, is not given"),
+            (json!({}), json!({ "format": "bvh", "layout": null, "bvh_order": "ZXY" }), "--format was npz, is bvh"),
+            (
+                json!({ "retarget": retarget("Auto", Value::Null) }),
+                json!({ "retarget": retarget("Keep", 0.01.into()) }),
+                "--retarget differs in --bound, --facing",
+            ),
+        ] {
+            assert_eq!(different_options(&with(before), &with(now)), expected);
+        }
+        assert_eq!(different_options(&plain, &with(json!({ "mirror": false, "clip": [] }))), "");
+    }
 }

@@ -17,6 +17,7 @@ use crate::bake::part::{ShareWriter, Turn};
 use crate::bake::progress::{ClipLine, FileProgress};
 use crate::bake::sampler::OutputMotion;
 use crate::bake::{crowd, facts, stream};
+use crate::output::plural;
 use crate::retargeting::{Retargeted, SourceWarning};
 use crate::source::{Nodes, ReadOptions, Source, with_bvh_options};
 
@@ -99,9 +100,9 @@ fn bake_whole(
     let mut loaded = LoadedFile::new(job, file, &bytes)?;
     drop(bytes);
     if loaded.clips.len() != contents.count {
-        let (now, before) = (loaded.clips.len(), contents.count);
+        let (now, before) = (plural(loaded.clips.len(), "clip"), contents.count);
         let reason = format!(
-            "the file has {now} clips, but had {before} when it was listed; run again, with a new plan if there is one"
+            "the file has {now}, but had {before} when it was listed; run again, with a new plan if there is one"
         );
         return Err(BakeError::Input(Error::Usage(reason)));
     }

@@ -18,6 +18,7 @@ use crate::bake::frames::ClipPart;
 use crate::bake::options::Options;
 use crate::bake::progress::MinuteClock;
 use crate::output::{file_name, note};
+use crate::source::is_demo;
 use crate::threads::map;
 
 /// The largest number of names that a message proposes.
@@ -334,6 +335,9 @@ impl Search {
                 Ok(())
             }
             Err(_) if text.contains(['*', '?', '[']) => self.add_glob(&text),
+            Err(_) if is_demo(input) => Err(Error::Usage(
+                "demo: there is no such file; a bake takes the built-in human as --rig demo, not as INPUT".into(),
+            )),
             Err(source) => Err(Error::Io { file: input.to_path_buf(), source }),
         }
     }

@@ -22,7 +22,7 @@ use posse::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::bake::facts::{Facts, RowFacts, SourceFacts, VERSION, different_fields, open_regular};
+use crate::bake::facts::{Facts, RowFacts, SourceFacts, VERSION, different_options, open_regular};
 use crate::bake::frames::{ClipPart, FrameRange};
 use crate::draft::Draft;
 use crate::write_error::with_hint;
@@ -219,7 +219,7 @@ fn difference(version: &str, found: &Value, options: &Value) -> Option<String> {
     if version != VERSION {
         return Some(format!("made by posse {version}, but this is {VERSION}"));
     }
-    (found != options).then(|| format!("made with other options: {}", different_fields(found, options)))
+    (found != options).then(|| format!("made with other options: {}", different_options(found, options)))
 }
 
 /// The name of the manifest of a share.

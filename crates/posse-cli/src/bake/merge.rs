@@ -18,7 +18,7 @@ use posse::Error;
 
 use crate::Outcome;
 use crate::bake::draft::DraftTag;
-use crate::bake::facts::{VERSION, different_fields};
+use crate::bake::facts::{VERSION, different_options};
 use crate::bake::format::packed::{
     BUFFER, EXTENSION, IndexLine, MERGED, PackedClip, PackedRig, PartHead, PartList, parents_tensor, read_blocks,
     remove, write_line,
@@ -30,7 +30,7 @@ use crate::bake::shards_file::{self, ShardsFile};
 use crate::bake::share::Share;
 use crate::draft::Draft;
 use crate::invocation::command_line;
-use crate::output::note;
+use crate::output::{note, plural};
 use crate::safetensors;
 
 /// The index: a line of JSON per clip, in the order of their names.
@@ -260,7 +260,9 @@ impl Merge {
     fn write(self, out: &Path, has_shares: bool, tag: &DraftTag) -> Result<String, Error> {
         let Self { paths, stamps: before, head, rigs, clips } = self;
         let frames: u64 = rigs.iter().map(|rig| rig.rows).sum();
-        let summary = format!("{} clips of {} rigs, {frames} frames", clips.len(), rigs.len());
+        let counts = [(clips.len(), "clip"), (rigs.len(), "rig"), (frames as usize, "frame")];
+        let [count, of, frames] = counts.map(|(count, noun)| plural(count, noun));
+        let summary = format!("{count} of {of}, {frames}");
         let mut parts = MergedParts::new(&paths, before.iter().map(|(bytes, _)| bytes).sum());
         let mut drafts = Vec::with_capacity(rigs.len());
         for rig in &rigs {
@@ -330,7 +332,7 @@ fn difference(found: &PartHead, expected: &PartHead, shares: Option<&ShardsFile>
         return Some(format!("made for other inputs than {} lists", shards_file::NAME));
     }
     let is_same = found.options == expected.options;
-    (!is_same).then(|| format!("made with other options: {}", different_fields(&found.options, &expected.options)))
+    (!is_same).then(|| format!("made with other options: {}", different_options(&found.options, &expected.options)))
 }
 
 impl MergedClip {

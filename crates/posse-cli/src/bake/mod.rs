@@ -60,7 +60,7 @@ use self::shards_file::Task;
 use self::share::{PlanChoice, Share};
 use crate::Outcome;
 use crate::engine::{EngineChoice, EngineSelection};
-use crate::output::{is_strict, note};
+use crate::output::{is_strict, note, plural};
 use crate::threads;
 
 /// Runs `posse bake`.
@@ -134,9 +134,10 @@ fn write_plan(options: &Options, out: &Path, inputs: &Inputs, shares: u32) -> Re
     let is_bad = |file: &&ListedFile| file.contents.is_err() || !file.refused().is_empty();
     let bad = inputs.failures.len() + inputs.files.iter().filter(is_bad).count();
     let bytes = inputs.files.iter().fold(0_u64, |bytes, file| bytes.saturating_add(file.size));
-    let (files, megabytes) = (inputs.files.len(), bytes as f64 / 1e6);
+    let (shares, files) = (plural(shares as usize, "share"), plural(inputs.files.len(), "file"));
+    let megabytes = bytes as f64 / 1e6;
     let bad = if bad > 0 { format!(", {bad} of them bad, which the tasks will list") } else { String::new() };
-    note(&format!("{}: {shares} shares of {files} files, {megabytes:.1} MB{bad}", place.display()));
+    note(&format!("{}: {shares} of {files}, {megabytes:.1} MB{bad}", place.display()));
     Ok(Outcome::Passed)
 }
 

@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use crate::bake::facts::RowFacts;
 use crate::bake::frames::SourceFrames;
-use crate::output::note;
+use crate::output::{note, plural};
 use crate::progress;
 
 /// The number of texts that are remembered, so that each of them is printed once. After that many, they are forgotten,
@@ -213,7 +213,8 @@ impl BakeProgress {
         let (clips, frames) = (self.clips.load(Ordering::Relaxed), frames.load(Ordering::Relaxed));
         let seconds = self.clock.started.elapsed().as_secs_f64();
         let rate = frames as f64 / seconds.max(1e-3);
-        format!("{clips} of {} clips, {frames} frames in {seconds:.1} s, {rate:.0} frames per second", self.total_clips)
+        let (total, frames) = (plural(self.total_clips as usize, "clip"), plural(frames as usize, "frame"));
+        format!("{clips} of {total}, {frames} in {seconds:.1} s, {rate:.0} frames per second")
     }
 
     /// The time left as a text with a comma before it; empty as long as nothing is known of it.

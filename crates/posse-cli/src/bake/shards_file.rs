@@ -11,12 +11,13 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::bake::draft::DraftTag;
-use crate::bake::facts::{VERSION, different_fields};
+use crate::bake::facts::{VERSION, different_options};
 use crate::bake::inputs::{Inputs, ListedFile};
 use crate::bake::job::BakeError;
 use crate::bake::options::Options;
 use crate::bake::share::Share;
 use crate::draft::Draft;
+use crate::output::plural;
 
 /// The name of the list in OUT.
 pub const NAME: &str = "shards.json";
@@ -116,13 +117,14 @@ impl ShardsFile {
             texts.push(format!("the number of shares was {}, is {}", found.shards, self.shards));
         }
         if [found.files, found.bytes] != [self.files, self.bytes] {
-            let (before, now) = (format!("{} files of {} bytes", found.files, found.bytes), self.files);
-            texts.push(format!("the inputs were {before}, are {now} files of {} bytes", self.bytes));
+            let [before, now] =
+                [found, self].map(|list| format!("{} of {} bytes", plural(list.files as usize, "file"), list.bytes));
+            texts.push(format!("the inputs were {before}, are {now}"));
         } else if found.list_sha256 != self.list_sha256 {
             texts.push(format!("names or sizes among the {} inputs differ", self.files));
         }
         if found.options != self.options {
-            texts.push(different_fields(&found.options, &self.options));
+            texts.push(different_options(&found.options, &self.options));
         }
         texts.join("; ")
     }

@@ -7,6 +7,8 @@ use std::str::FromStr;
 
 use posse::Error;
 
+use crate::output::plural;
+
 /// The variables in which schedulers give a task its index.
 const VARIABLES: [&str; 4] =
     ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX", "AWS_BATCH_JOB_ARRAY_INDEX", "CLOUD_RUN_TASK_INDEX"];
@@ -88,7 +90,8 @@ impl Share {
             && planned != wanted
         {
             return Err(Error::Usage(format!(
-                "the plan has {planned} shares, not {wanted}; give this number, or make another plan"
+                "the plan has {}, not {wanted}; give this number, or make another plan",
+                plural(planned as usize, "share")
             )));
         }
         match (choice, count) {
@@ -124,7 +127,7 @@ impl Share {
         match value.parse::<u32>() {
             Ok(index) if index < count => Ok(Self { index, count }),
             Ok(index) => Err(Error::Usage(format!(
-                "--shard auto: {name} is {index}, but there are {count} shares, counted from 0; begin the array at 0"
+                "--shard auto: {name} is {index}, but the {count} shares are counted from 0; begin the array at 0"
             ))),
             Err(_) => Err(Error::Usage(format!("--shard auto: {name} is {value:?}; expected a whole number"))),
         }

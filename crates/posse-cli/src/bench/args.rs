@@ -8,8 +8,9 @@ use posse::gpu::AdapterKind;
 use posse::{Crowd, SkinFormat};
 
 use super::case::Table;
-use crate::arguments::{CompressArgs, SkinFormatChoice};
+use crate::arguments::{CompressArgs, SkinFormatChoice, whole};
 use crate::engine::{AdapterArgs, EngineChoice};
+use crate::threads::MAX_THREADS;
 
 /// The default of `--table`: all cost tables with `--report`, unless an option is present that selects other cases.
 const DEFAULT_TABLES: [(&str, ArgPredicate, Option<&str>); 9] = [
@@ -55,25 +56,25 @@ pub struct Args {
     pub table: Vec<Table>,
     /// Joints of each case of a cost table, over all instances; not for table `instances` [default: 640000; of --report
     /// with a software adapter 64000].
-    #[arg(long, value_name = "N", requires = "tables", value_parser = clap::value_parser!(u32).range(1..=1 << 28))]
+    #[arg(long, value_name = "N", requires = "tables", value_parser = whole::<u32>(1..=1 << 28))]
     pub table_joints: Option<u32>,
     /// The largest estimated memory of a case of a cost table in gigabytes. Larger cases are left out.
     #[arg(long, value_name = "GB", default_value_t = 2.0, requires = "tables", value_parser = parse_gigabytes)]
     pub memory: f64,
     /// The numbers of instances.
-    #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [100, 1_000, 10_000], value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [100, 1_000, 10_000], value_parser = whole(1..=u32::MAX))]
     pub instances: Vec<u32>,
     /// The numbers of joints of the generated rigs.
-    #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [16, 64, 256], conflicts_with = "file", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [16, 64, 256], conflicts_with = "file", value_parser = whole(1..=u32::MAX))]
     pub joints: Vec<u32>,
     /// The number of keys per track of the generated rigs, at 30 Hz.
-    #[arg(long, value_name = "N", default_value_t = 60, conflicts_with = "file", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = 60, conflicts_with = "file", value_parser = whole::<u32>(1..=100_000))]
     pub keys: u32,
     /// The number of levels of the generated rigs; at most their number of joints.
-    #[arg(long, value_name = "N", default_value_t = 10, conflicts_with = "file", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = 10, conflicts_with = "file", value_parser = whole::<u32>(1..=100_000))]
     pub depth: u32,
     /// The numbers of layers per instance, blended with equal weights.
-    #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [1], value_parser = clap::value_parser!(u32).range(1..=Crowd::MAX_LAYERS as i64))]
+    #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [1], value_parser = whole(1..=Crowd::MAX_LAYERS as u32))]
     pub layers: Vec<u32>,
     /// The formats of skin matrices. With dual-quaternion, the generated rigs have uniform scales.
     #[arg(long, value_enum, value_name = "FORMAT,FORMAT", value_delimiter = ',', default_values_t = [SkinFormatChoice::Matrix])]
@@ -85,7 +86,7 @@ pub struct Args {
     #[command(flatten)]
     pub adapter: AdapterArgs,
     /// The numbers of threads of the CPU engine, each measured [default: one per core; of --report 1 and one per core].
-    #[arg(long, value_name = "N,N", value_delimiter = ',', value_parser = parse_threads)]
+    #[arg(long, value_name = "N,N", value_delimiter = ',', value_parser = whole(1..=MAX_THREADS))]
     pub threads: Vec<usize>,
     /// Seconds per case and engine [default: 0.5; of --report 0.2].
     #[arg(
@@ -156,20 +157,13 @@ impl Args {
 fn parse_seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if (0.0..=600.0).contains(&seconds) => Ok(seconds),
-        _ => Err("a number of seconds from 0 to 600 is needed".into()),
-    }
-}
-
-fn parse_threads(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(threads @ 1..=1024) => Ok(threads),
-        _ => Err("a number of threads from 1 to 1024 is needed".into()),
+        _ => Err("expected a number of seconds from 0 to 600".into()),
     }
 }
 
 fn parse_gigabytes(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(gigabytes) if (0.0..=1e6).contains(&gigabytes) => Ok(gigabytes),
-        _ => Err("a number of gigabytes from 0 to 1e6 is needed".into()),
+        _ => Err("expected a number of gigabytes from 0 to 1e6".into()),
     }
 }

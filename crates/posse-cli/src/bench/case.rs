@@ -6,6 +6,7 @@ use std::fmt;
 use posse::{Error, Library, SkinFormat, demo};
 
 use crate::arguments::check_limit;
+use crate::output::plural;
 
 /// The largest number of joints of a generated rig.
 const MAX_RIG_JOINTS: u64 = 1 << 20;
@@ -85,7 +86,7 @@ impl Size {
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { instances, skeletons, joints, keys, depth, clips, layers, additive, skin_format } = self;
-        write!(f, "{instances} instances of {joints} joints, layers {layers}")?;
+        write!(f, "{} of {}, layers {layers}", plural(*instances, "instance"), plural(*joints, "joint"))?;
         if *additive > 0 {
             write!(f, ", additive {additive}")?;
         }

@@ -12,7 +12,9 @@ use posse::ik::ChainId;
 use posse::quality::{FootLock, GroundLevel, MotionQuality, Stance, measured_fps};
 use posse::{Clip, ClipId, Error, Outputs, Playback, Ticks, WrapMode};
 
-use crate::arguments::{BvhArgs, CompressArgs, SkinFormatChoice, check_limit, parse_range, parse_seconds};
+use crate::arguments::{
+    BvhArgs, CompressArgs, SkinFormatChoice, check_limit, parse_positive, parse_range, parse_seconds, whole,
+};
 use crate::engine::{self, Engine, EngineArgs, EngineLibrary};
 use crate::eval::npz::PoseTable;
 use crate::evaluation::{ClipEvaluation, ClipPlayback};
@@ -101,7 +103,7 @@ pub struct Args {
     #[command(flatten)]
     playback: PlaybackArgs,
     /// The number of instances at each time.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole(1..=u32::MAX))]
     instances: u32,
     /// Seconds by which each instance is ahead of the previous one.
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, allow_hyphen_values = true, value_parser = parse_seconds)]
@@ -263,7 +265,7 @@ pub struct TimeArgs {
     times: Vec<f64>,
     /// Evenly spaced times, this many per second. The last one may be a little after the end, because files round key
     /// times; it is then the end.
-    #[arg(long, value_name = "F", conflicts_with = "times", allow_hyphen_values = true, value_parser = parse_seconds)]
+    #[arg(long, value_name = "F", conflicts_with = "times", allow_hyphen_values = true, value_parser = parse_positive)]
     fps: Option<f64>,
     /// The first of the evenly spaced times. Default: 0.
     #[arg(long, value_name = "SECONDS", requires = "fps", conflicts_with = "times", allow_hyphen_values = true, value_parser = parse_seconds)]
@@ -297,9 +299,9 @@ impl TimeArgs {
             };
         };
         let (from, to) = (self.from.unwrap_or(0.0), self.to.unwrap_or_else(|| clip.map_or(0.0, Clip::duration)));
-        if fps <= 0.0 || from > to {
+        if from > to {
             return Err(Error::Usage(format!(
-                "no times: from {from} s to {to} s at {fps} per second; give a positive --fps, and --to after --from"
+                "no times: --from {from} s is after the end, {to} s; give an earlier --from, or a later --to"
             )));
         }
         let frames = last_frame(from, to, fps);
@@ -374,14 +376,13 @@ fn parse_mode(text: &str) -> Result<WrapMode, String> {
 fn parse_count(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(count) if count >= 0.0 => Ok(count),
-        Ok(_) => Err("a number of 0 or more is needed".into()),
-        Err(error) => Err(error.to_string()),
+        _ => Err("expected a number of 0 or more, for example 2.5, or inf".into()),
     }
 }
 
 fn parse_speed(text: &str) -> Result<f64, String> {
     match parse_seconds(text)? {
         speed if speed.abs() <= 1e4 => Ok(speed),
-        _ => Err("a speed from -1e4 to 1e4 is needed".into()),
+        _ => Err("expected a speed from -1e4 to 1e4".into()),
     }
 }

@@ -12,10 +12,10 @@ use posse::kernels::{Buffer, DeviceCrowd, DeviceLimits, library_buffer};
 use posse::packed::PackedLibrary;
 use posse::{Crowd, CrowdOptions, Error, Library, Mixing, Outputs, SkinFormat};
 
-use crate::arguments::{BvhArgs, SkinFormatChoice};
+use crate::arguments::{BvhArgs, SkinFormatChoice, whole};
 use crate::kernels::manifest::Manifest;
 use crate::kernels::translate::{Language, ParsedKernel};
-use crate::output::{self, Output};
+use crate::output::{self, Output, plural};
 use crate::source::{Source, load_crowd_file};
 
 /// The end of `posse kernels --help`.
@@ -61,19 +61,19 @@ pub struct Args {
 #[derive(Debug, clap::Args)]
 struct CapacityArgs {
     /// Layers per instance, up to 8. Default: as many as the crowd begins with.
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = whole(0..=Crowd::MAX_LAYERS))]
     layers: usize,
     /// The mixing of layers: none, blend, or any.
     #[arg(long, value_name = "MIXING", value_enum, default_value_t)]
     mixing: MixingChoice,
     /// Parameters per instance, up to 16, with drivers of layers. Default: as many as the crowd refers to.
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = whole(0..=Crowd::MAX_PARAMETERS))]
     parameters: usize,
     /// Goals of inverse kinematics per instance, up to 32. Default: as many as the crowd begins with.
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = whole(0..=Crowd::MAX_GOALS))]
     goals: usize,
     /// Transitions at the same time, per batch. Default: as many as the crowd begins with.
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = whole::<usize>(0..=1_000_000))]
     transitions: usize,
 }
 
@@ -128,6 +128,10 @@ pub fn run(args: &Args) -> Result<(), Error> {
         }
     }
     let mut manifest = Manifest::new(&input.file, &input.library, limits);
+    if args.output.exists() && !args.output.is_dir() {
+        let file = args.output.display();
+        return Err(Error::Usage(format!("{file}: it is not a folder; give the path of a folder with -o")));
+    }
     fs::create_dir_all(&args.output).map_err(|source| Error::Io { file: args.output.clone(), source })?;
     let folder = Folder(&args.output);
     for text in &texts {
@@ -160,10 +164,11 @@ pub fn run(args: &Args) -> Result<(), Error> {
     }
     manifest.add_instances(&input.library, &input.crowd);
     folder.write("kernels.json", manifest.text()?.as_bytes())?;
-    let (count, batches) = (texts.len(), crowd.batches.len());
+    let counts = [(texts.len(), "kernel"), (crowd.batches.len(), "batch"), (input.crowd.len(), "instance")];
+    let [kernels, batches, instances] = counts.map(|(count, noun)| plural(count, noun));
     output::print(|out| {
         let place = args.output.join("kernels.json");
-        writeln!(out, "{}: {count} kernels, {batches} batches, {} instances", place.display(), input.crowd.len())
+        writeln!(out, "{}: {kernels}, {batches}, {instances}", place.display())
     })
 }
 

@@ -16,8 +16,7 @@ use super::errors::{COMPRESSED, WorstError, clip_evaluation, place, worst_displa
 use crate::arguments::{CompressArgs, check_limit};
 use crate::engine::{self, EngineLibrary, EngineSelection};
 use crate::evaluation::{clock_ticks, mixed_block};
-use crate::inspect::plural;
-use crate::output::note;
+use crate::output::{note, plural};
 use crate::progress::Progress;
 use crate::source::load_crowd_file;
 

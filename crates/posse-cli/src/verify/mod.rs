@@ -14,11 +14,10 @@ use serde::Serialize;
 use self::crowd::CrowdCheck;
 use self::errors::{COMPRESSED, WorstError, clip_evaluation, worst_displacement};
 use crate::Outcome;
-use crate::arguments::{BvhArgs, CompressArgs, SkinFormatChoice, parse_seconds};
+use crate::arguments::{BvhArgs, CompressArgs, SkinFormatChoice, parse_seconds, whole};
 use crate::engine::{self, EngineArgs, EngineLibrary};
 use crate::evaluation::{ClipEvaluation, Evaluation};
-use crate::inspect::plural;
-use crate::output::{self, note};
+use crate::output::{self, note, plural};
 use crate::progress::Progress;
 use crate::source::Source;
 
@@ -38,7 +37,7 @@ pub struct Args {
     #[arg(long, value_name = "A,B,C", conflicts_with = "files", value_delimiter = ',', allow_hyphen_values = true, value_parser = parse_seconds)]
     times: Vec<f64>,
     /// The largest number of times per clip.
-    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = whole::<u32>(1..=1 << 24))]
     samples: u32,
     /// The format of the skin matrices.
     #[arg(long, value_enum, default_value = "matrix")]

@@ -27,7 +27,7 @@ use self::overlay::{self, CrowdInfo, Times};
 use self::screen::{GpuScene, Gui, Painting, PoseTimer, Screen};
 use self::steering::{SetValues, Steering};
 use self::window_state::{DistanceRange, Limits, Mouse, WindowState, key_action};
-use crate::arguments::{parse_seconds, parse_size};
+use crate::arguments::{parse_seconds, parse_size, whole};
 use crate::drawn_crowd::{CrowdSource, DrawnCrowd, DrawnCrowdArgs};
 use crate::engine::AdapterArgs;
 use crate::evaluation::clock_ticks;
@@ -69,7 +69,7 @@ pub struct Args {
         value_name = "N",
         default_value_t = 3,
         requires = "screenshot",
-        value_parser = clap::value_parser!(u32).range(1..=100_000)
+        value_parser = whole::<u32>(1..=100_000)
     )]
     frames: u32,
 }

@@ -187,7 +187,7 @@ fn the_last_line_of_an_output_holds() {
     }
     assert!(check(&bench, &["--scale", "3"], 0).is_empty());
     let lines = check(&bench, &["--scale", "1"], 1);
-    assert!(lines.iter().all(|line| line.ends_with("made with other options: scale was 3.0, is 1.0")), "{lines:?}");
+    assert!(lines.iter().all(|line| line.ends_with("made with other options: --scale was 3, is 1")), "{lines:?}");
     // An output is listed without a size before another one replaces it.
     let of_one: Vec<Value> =
         manifest_lines(&bench, MANIFEST).into_iter().filter(|line| line["output"] == "1.npz").collect();

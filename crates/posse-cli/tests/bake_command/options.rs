@@ -176,6 +176,10 @@ fn options_that_do_not_fit_are_refused() {
         assert_refused(&output, &[text]);
     }
     assert_refused(&bench.bake(&["clips"]), &["--output"]);
+    assert_refused(&bench.bake(&["demo", "-o", "baked"]), &["as --rig demo, not as INPUT"]);
+    let check = bench.bake(&["--check", "nowhere", "clips"]);
+    assert_code(&check, 1);
+    assert!(stderr(&check).contains("nowhere: there is no such folder"), "{}", stderr(&check));
     assert!(!bench.path("baked").exists());
 }
 

@@ -207,7 +207,7 @@ fn a_plan_is_for_its_own_options_and_shares() {
     bench.baked(&["clips", "-o", "baked", "--plan", "3"]);
     let refused = |arguments: &[&str], texts: &[&str]| assert_refused(&bench.bake(arguments), texts);
     let task = ["-o", "baked", "--plan", PLAN];
-    refused(&[&task[..], &["--shard", "0/3", "--fps", "25"]].concat(), &[PLAN, "fps was the file's own, is 25.0"]);
+    refused(&[&task[..], &["--shard", "0/3", "--fps", "25"]].concat(), &[PLAN, "--fps was not given, is 25"]);
     refused(&[&task[..], &["--shard", "0/2"]].concat(), &["the plan has 3 shares, not 2"]);
     refused(&[&task[..], &["--shard", "auto", "--shards", "4"]].concat(), &["the plan has 3 shares, not 4"]);
     refused(&[&task[..], &["clips"]].concat(), &["--plan FILE has the inputs", "leave out INPUT"]);

@@ -46,8 +46,8 @@ fn another_list_or_other_options_stop_a_task() {
         assert_refused(&bench.bake(&[&["clips", "-o", "baked"], arguments].concat()), texts);
         assert_eq!(bench.all_files("baked"), before);
     };
-    refused(&["--shard", "1/2", "--fps", "25"], &["shards.json", "fps was the file's own, is 25.0"]);
-    refused(&["--shard", "1/2", "--clip", "rise"], &["clip was [], is [\"rise\"]"]);
+    refused(&["--shard", "1/2", "--fps", "25"], &["shards.json", "--fps was not given, is 25"]);
+    refused(&["--shard", "1/2", "--clip", "rise"], &["--clip was not given, is rise"]);
     refused(&["--shard", "1/3"], &["the number of shares was 2, is 3"]);
     bench.write("clips/new.bvh", bvh(3, 0.0));
     refused(&["--shard", "1/2"], &["the inputs were 6 files of", "are 7 files"]);
@@ -98,7 +98,7 @@ fn the_index_of_a_task_is_that_of_its_scheduler() {
     assert_code(&task(&bench, "agreed", "2", &two), 0);
     let differ = [("SLURM_ARRAY_TASK_ID", "1"), ("JOB_COMPLETION_INDEX", "0")];
     assert_refused(&task(&bench, "no", "2", &differ), &["SLURM_ARRAY_TASK_ID is 1, but JOB_COMPLETION_INDEX is 0"]);
-    assert_refused(&task(&bench, "no", "2", &[("SLURM_ARRAY_TASK_ID", "2")]), &["there are 2 shares, counted from 0"]);
+    assert_refused(&task(&bench, "no", "2", &[("SLURM_ARRAY_TASK_ID", "2")]), &["the 2 shares are counted from 0"]);
     assert_refused(&task(&bench, "no", "2", &[("SLURM_ARRAY_TASK_ID", "two")]), &["expected a whole number"]);
     assert_refused(&task(&bench, "no", "2", &[]), &["none of SLURM_ARRAY_TASK_ID"]);
     let mut command = bench.command(&["clips", "-o", "no", "--shard", "auto"]);
