@@ -23,7 +23,7 @@ impl Gpu {
     /// # Errors
     /// Those of the engine.
     pub fn new(scene: &Scene, workload: Workload, instances: usize, gpu: GpuContext) -> Result<Self, Error> {
-        let engine = GpuEngine::new(&scene.library, gpu)?;
+        let engine = GpuEngine::new(gpu, &scene.library)?;
         let outputs = workload.outputs();
         let crowd = scene.crowd(workload, 0..instances)?;
         let crowd = GpuCrowd::new(engine.library(), &crowd, outputs)?;

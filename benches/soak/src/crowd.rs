@@ -327,7 +327,7 @@ impl<'a> Stage<'a> {
     /// Two crowds of about this many instances each.
     pub fn new(adapter: Option<&'a str>, requested: usize) -> Result<Self, Error> {
         let contents = Contents::new()?;
-        let engine = GpuEngine::new(&contents.library, open(adapter)?)?;
+        let engine = GpuEngine::new(open(adapter)?, &contents.library)?;
         let crowd = ChangingCrowd::new(&contents, &engine, requested)?;
         let repeated = ChangingCrowd::new(&contents, &engine, requested)?;
         Ok(Self { adapter, contents, engine, crowd, repeated, requested })
@@ -374,7 +374,7 @@ impl<'a> Stage<'a> {
             Err(error) => return Err(error),
             Ok(()) => return Err(Error::Device("a destroyed device still answers".into())),
         }
-        self.engine = GpuEngine::new(&self.contents.library, open(self.adapter)?)?;
+        self.engine = GpuEngine::new(open(self.adapter)?, &self.contents.library)?;
         self.repeated = ChangingCrowd::new(&self.contents, &self.engine, self.requested)?;
         self.crowd.move_to(&self.engine)
     }

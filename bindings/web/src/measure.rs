@@ -125,7 +125,7 @@ impl SharedMeasure {
     /// is done.
     async fn step(&self, work: &mut Work) -> Result<bool> {
         let Some(engine) = &work.engine else {
-            work.engine = Some(GpuEngine::new_async(&self.library, self.gpu.clone()).await?);
+            work.engine = Some(GpuEngine::new_async(self.gpu.clone(), &self.library).await?);
             return Ok(false);
         };
         if !work.has_bandwidth {
