@@ -19,7 +19,7 @@ enum Scales {
     Positive,
     /// Of either sign, and 0, which hides a joint.
     Any,
-    /// Those of one joint differ by axis.
+    /// The scales of one joint differ by axis.
     Uneven,
 }
 
@@ -130,7 +130,7 @@ fn skins_alone_are_right_for_scales_of_all_kinds() {
         (64, Uneven, &[Matrix][..]),
         (65, Positive, &[Matrix, DualQuaternion][..]),
         (200, Any, &[Matrix][..]),
-        // The last of 256 joints has the place of those that are nobody's.
+        // The last of 256 joints has the place that is nobody's.
         (256, Positive, &[Matrix, DualQuaternion][..]),
     ] {
         let library = rig(joints, scales);

@@ -82,8 +82,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Compiles the program of a library for this machine, with its sources. The first folder is that of the library,
-    /// others are those of headers that it needs.
+    /// Compiles the program of a library for this machine, with its sources. The first folder has the library,
+    /// others the headers that it needs.
     ///
     /// # Errors
     /// [`Error::Usage`] if a folder or a C++ compiler is missing, or compiling fails.

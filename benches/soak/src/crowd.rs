@@ -147,7 +147,7 @@ impl ChangingCrowd {
         engine.wait()
     }
 
-    /// Compares the poses of the last frame with those of the reference.
+    /// Compares the poses of the last frame with the poses of the reference.
     fn check(&self, contents: &Contents, engine: &GpuEngine) -> Result<contract::Report, Error> {
         let library = &contents.library;
         let mut report = contract::Report::default();
@@ -317,7 +317,7 @@ pub struct Stage<'a> {
     engine: GpuEngine,
     /// The crowd that goes on.
     crowd: ChangingCrowd,
-    /// The crowd that begins anew on each device, so that its frames are those of a new process.
+    /// The crowd that begins anew on each device, so that its frames are the frames of a new process.
     repeated: ChangingCrowd,
     /// The instances that were requested.
     requested: usize,
@@ -360,7 +360,7 @@ impl<'a> Stage<'a> {
         Ok(clock.elapsed())
     }
 
-    /// Compares the poses of the last frame with those of the reference.
+    /// Compares the poses of the last frame with the poses of the reference.
     pub fn check(&self) -> Result<contract::Report, Error> {
         self.crowd.check(&self.contents, &self.engine)
     }

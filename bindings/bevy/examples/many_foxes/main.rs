@@ -3,9 +3,9 @@
 //!
 //! `cargo run --release --example many_foxes -- Fox.glb 1000 10000 50000` runs one process per side and number of
 //! foxes, and prints a table, with the ratios to Bevy's animation. With `--still`, the rings do not turn. With
-//! `--gpu-culling`, Bevy's foxes are culled by the GPU alone, as those of posse always are. With `--cold`, each frame
-//! begins with cold caches on all sides: a software renderer, which runs the kernels of posse between frames on the
-//! cores of the measurement, leaves none warm. With `--one-thread`, Bevy runs the systems of all sides one after
+//! `--gpu-culling`, Bevy's foxes are culled by the GPU alone, as the foxes of posse always are. With `--cold`, each
+//! frame begins with cold caches on all sides: a software renderer, which runs the kernels of posse between frames on
+//! the cores of the measurement, leaves none warm. With `--one-thread`, Bevy runs the systems of all sides one after
 //! another, on one thread. `--bevy --picture FILE.png`, or `--posse` or `--rigid`, draws the scene of one side.
 
 use std::path::{Path, PathBuf};

@@ -55,7 +55,8 @@ impl Buffer {
 }
 
 /// A square of two triangles on the first of two joints, several times on top of itself. The clip `wander` takes the
-/// weights of its way and of its growth from 0 to 1 and 0.5 within two seconds, and `twist` that of its tangent to 1.
+/// weights of its way and of its growth from 0 to 1 and 0.5 within two seconds, and `twist` the weight of its tangent
+/// to 1.
 pub fn write(folder: &Path, way: f32, copies: usize) {
     let corners = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0], [1.0, 1.0], [0.0, 1.0_f32]].repeat(copies);
     let mut buffer = Buffer::default();
