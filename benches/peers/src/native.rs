@@ -29,8 +29,7 @@ pub struct NativeLibrary {
     bound: f64,
 }
 
-/// ozz-animation 0.16. Its additive layers turn a joint before the pose below, those of posse after it, so that the
-/// poses would differ.
+/// ozz-animation 0.16. Its program plays no additive layers.
 pub const OZZ: NativeLibrary = NativeLibrary {
     name: "ozz-animation x1",
     program: "ozz",

@@ -140,8 +140,8 @@ impl Retargeter {
         let target_pose = PoseChoice::new("--target-pose", args.target_pose.as_deref(), bvh, report)?;
         if let Some(PoseChoice { text, file: None, .. }) = &target_pose {
             return Err(Error::Usage(format!(
-                "--target-pose {text}: there is no such file; expected rest or a .glb, .gltf, .vrm, .vrma, .fbx or .bvh \
-                 file"
+                "--target-pose {text}: there is no such file; expected rest or a .glb, .gltf, .vrm, .vrma, .fbx or \
+                 .bvh file"
             )));
         }
         Ok(Self { args: args.clone(), map, reference, target_pose })
@@ -202,8 +202,8 @@ impl Retargeter {
             let list = |id: SkeletonId| Selector::of_joints(source.library.skeleton(id)).list();
             let (file, rig, lists) = (file.display(), rig.path.display(), [source.skeleton, nodes.skeleton].map(list));
             return Err(Error::Usage(format!(
-                "{file}: no joint has a partner in {rig}; name pairs of joints in a file, and give it with --map; posse \
-                 retarget --write-map writes such a file to change. Joints of {file}: {}. Joints of {rig}: {}",
+                "{file}: no joint has a partner in {rig}; name pairs of joints in a file, and give it with --map; \
+                 posse retarget --write-map writes such a file to change. Joints of {file}: {}. Joints of {rig}: {}",
                 lists[0], lists[1]
             )));
         }
