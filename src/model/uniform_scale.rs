@@ -57,11 +57,14 @@ pub(crate) fn check_crowd(library: &Library, crowd: &Crowd) -> Result<(), Error>
     for instance in 0..crowd.len() {
         let skeleton = crowd.skeleton(instance);
         if !std::mem::replace(&mut skeletons[skeleton.index()], true) {
-            of_skeleton(library, skeleton).map_or(Ok(()), |uneven| Err(uneven.error()))?;
+            of_skeleton(library, skeleton, &carriers(library, skeleton))
+                .map_or(Ok(()), |uneven| Err(uneven.error()))?;
         }
         for layer in crowd.all_layers(instance) {
             if !std::mem::replace(&mut clips[layer.clip.index()], true) {
-                of_clip(library, library.clip(layer.clip)).map_or(Ok(()), |uneven| Err(uneven.error()))?;
+                let clip = library.clip(layer.clip);
+                let uneven = of_clip(library, clip, &carriers(library, clip.skeleton));
+                uneven.map_or(Ok(()), |uneven| Err(uneven.error()))?;
             }
         }
     }
@@ -69,10 +72,9 @@ pub(crate) fn check_crowd(library: &Library, crowd: &Crowd) -> Result<(), Error>
 }
 
 /// The first scale of the rest pose or of the skins of a skeleton that is not uniform. Only joints that carry a skin
-/// count.
-pub(crate) fn of_skeleton(library: &Library, id: SkeletonId) -> Option<Uneven> {
+/// ([`carriers`]) count.
+pub(crate) fn of_skeleton(library: &Library, id: SkeletonId, carries: &[bool]) -> Option<Uneven> {
     let skeleton = library.skeleton(id);
-    let carries = carriers(library, id);
     for (joint, found) in skeleton.joints().iter().enumerate().filter(|(joint, _)| carries[*joint]) {
         let error = match &found.matrix {
             Some(matrix) => matrix_error(matrix).map(|error| format!("its matrix {error}")),
@@ -93,10 +95,9 @@ pub(crate) fn of_skeleton(library: &Library, id: SkeletonId) -> Option<Uneven> {
     None
 }
 
-/// The first track of a clip with a scale that is not uniform. Only joints that carry a skin count.
-pub(crate) fn of_clip(library: &Library, clip: &Clip) -> Option<Uneven> {
+/// The first track of a clip with a scale that is not uniform. Only joints that carry a skin ([`carriers`]) count.
+pub(crate) fn of_clip(library: &Library, clip: &Clip, carries: &[bool]) -> Option<Uneven> {
     let skeleton = library.skeleton(clip.skeleton);
-    let carries = carriers(library, clip.skeleton);
     for (track, found) in clip.tracks.iter().enumerate() {
         let Target::Scale(joint) = found.target else { continue };
         if !carries[joint] {
@@ -121,9 +122,8 @@ const NEAR_X: f64 = 1e-6;
 
 /// True if the joints that carry a skin have one scale along all axes in the rest pose, of either sign and up to
 /// rounding, and no matrices. Whatever clips with such scales are mixed, the x of a scale then stands for all axes.
-pub(crate) fn is_uniform_at_rest(library: &Library, id: SkeletonId) -> bool {
-    let carries = carriers(library, id);
-    let mut joints = library.skeleton(id).joints().iter().zip(carries).filter(|(_, carries)| *carries);
+pub(crate) fn is_uniform_at_rest(skeleton: &Skeleton, carries: &[bool]) -> bool {
+    let mut joints = skeleton.joints().iter().zip(carries).filter(|(_, carries)| **carries);
     joints.all(|(joint, _)| {
         let scale = joint.rest.scale;
         joint.matrix.is_none() && is_near_x(&scale.to_array(), NEAR_X * scale.abs().max_element())
@@ -131,8 +131,7 @@ pub(crate) fn is_uniform_at_rest(library: &Library, id: SkeletonId) -> bool {
 }
 
 /// True if a clip keeps one scale along all axes, of either sign and up to rounding, at the joints that carry a skin.
-pub(crate) fn is_uniform_in_clip(library: &Library, clip: &Clip) -> bool {
-    let carries = carriers(library, clip.skeleton);
+pub(crate) fn is_uniform_in_clip(clip: &Clip, carries: &[bool]) -> bool {
     clip.tracks.iter().all(|track| match track.target {
         Target::Scale(joint) if carries[joint] => track.component.is_none() && is_uniform_curve(&track.curve),
         _ => true,
@@ -214,7 +213,7 @@ fn with_name(joint: &Joint, error: &str) -> String {
 }
 
 /// Per joint: true if it carries a skin, as a joint of the skin or as an ancestor of one.
-fn carriers(library: &Library, id: SkeletonId) -> Vec<bool> {
+pub(crate) fn carriers(library: &Library, id: SkeletonId) -> Vec<bool> {
     let joints = library.skeleton(id).joints();
     let mut carries = vec![false; joints.len()];
     for (_, skin) in library.skins_of(id) {
@@ -317,7 +316,8 @@ mod tests {
         library.add_skin(Skin { name: None, skeleton, joints, inverse_bind }).unwrap();
         let track = Track { target: Target::Scale(joint), component, curve };
         let clip = library.add_clip(Clip::new(None, skeleton, vec![track])).unwrap();
-        is_uniform_at_rest(&library, skeleton) && is_uniform_in_clip(&library, library.clip(clip))
+        let carries = carriers(&library, skeleton);
+        is_uniform_at_rest(library.skeleton(skeleton), &carries) && is_uniform_in_clip(library.clip(clip), &carries)
     }
 
     fn curve(interpolation: Interpolation, width: usize, values: &[f64]) -> Curve {
