@@ -58,7 +58,7 @@ fn main() {
         })
         .collect();
     let size = file.text.len() as f64 / 1e6;
-    println!("{size:.0} MB, medians of {ROUNDS} rounds in turn; x: the rate divided by that of the loop\n");
+    println!("{size:.0} MB, medians of {ROUNDS} rounds in turn; x: the rate divided by the rate of the loop\n");
     println!("{:44} {:>8} {:>8} {:>8} {:>8}", "", "MB/s", "best", "x summed", "x stored");
     for (index, side) in SIDES.iter().enumerate() {
         let median_of = |value: &dyn Fn(&[f64]) -> f64| median(rounds.iter().map(|round| value(round)).collect());

@@ -35,7 +35,7 @@ fn engines(criterion: &mut Criterion) {
             Err(error) => eprintln!("without the gpu engine: {error}"),
             Ok(gpu) => {
                 let (device, queue) = (gpu.device.clone(), gpu.queue.clone());
-                let engine = GpuEngine::new(&library, gpu).expect("a library on the GPU");
+                let engine = GpuEngine::new(gpu, &library).expect("a library on the GPU");
                 let posed = GpuCrowd::new(engine.library(), &crowd, Outputs::SKIN).expect("a crowd");
                 group.bench_function(BenchmarkId::new("gpu", instances), |bencher| {
                     bencher.iter(|| {

@@ -74,7 +74,7 @@ fn stages(criterion: &mut Criterion) {
     let instances = if gpu.is_hardware() { INSTANCES_ON_HARDWARE } else { INSTANCES };
     group.throughput(Throughput::Elements((instances * RIG.0) as u64));
     let (device, stopwatch) = (gpu.device.clone(), Stopwatch::new(&gpu));
-    let engine = GpuEngine::new(&library, gpu).expect("a library on the GPU");
+    let engine = GpuEngine::new(gpu, &library).expect("a library on the GPU");
     for (stage, layers, outputs) in cases() {
         let posed = GpuCrowd::new(engine.library(), &crowd(&library, instances, layers), outputs).expect("a crowd");
         let mut pose = || {

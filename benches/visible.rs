@@ -39,7 +39,7 @@ fn main() {
     let crowd = demo::crowd(&library, instances).expect("the built-in crowd");
     println!("{}: {instances} instances of 64 joints", gpu.name());
     let (device, queue) = (gpu.device.clone(), gpu.queue.clone());
-    let engine = GpuEngine::new(&library, gpu).expect("a library on the GPU");
+    let engine = GpuEngine::new(gpu, &library).expect("a library on the GPU");
 
     let case = |name, listed: Option<Listed>, previous_skin| {
         let options = CrowdOptions { visible: listed.is_some(), previous_skin, ..CrowdOptions::NONE };

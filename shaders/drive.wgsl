@@ -269,7 +269,7 @@ fn drive_find(table: u32, position: vec2<f32>) -> Found {
     return Found(table, vec2(0u), vec3(nearest.ends, NONE), vec3(1.0 - nearest.along, nearest.along, 0.0));
 }
 
-/// The range of the words that lists the triangles of the cell at a position; those of the nearest cell if it is beside
+/// The range of the words that lists the triangles of the cell at a position; of the nearest cell if it is beside
 /// the grid.
 fn drive_cell(space: SpaceRecord, position: vec2<f32>) -> vec2<u32> {
     let away = (position - vec2(space.x_high, space.y_high)) - vec2(space.x_low, space.y_low);
@@ -338,7 +338,7 @@ fn drive_is_nearer(point: Nearest, other: Nearest) -> bool {
     return point.distance < other.distance;
 }
 
-/// The way from the first corner of one triangle to that of another.
+/// The way from the first corner of one triangle to the first corner of another.
 fn drive_apart(one: TriangleRecord, other: TriangleRecord) -> vec2<f32> {
     let high = vec2(other.x_high, other.y_high) - vec2(one.x_high, one.y_high);
     return high + (vec2(other.x_low, other.y_low) - vec2(one.x_low, one.y_low));

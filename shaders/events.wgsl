@@ -106,7 +106,7 @@ fn find_events(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocatio
     }
 }
 
-/// Lists the events that a layer reaches, and counts those that find no room.
+/// Lists the events that a layer reaches, and counts the events that find no room.
 fn events_list(layer: LayerRecord, part: Part, interval: Interval, instance: u32, number: u32) {
     let count = part.last - part.first;
     let begin = events_progress(layer, interval.from_tick);
@@ -276,7 +276,7 @@ fn events_first_tick(layer: LayerRecord, interval: Interval, pass_index: vec2<u3
     return after;
 }
 
-/// The part that a layer plays, with the events of a clip: its own one, or that of the follower with this driver.
+/// The part that a layer plays, with the events of a clip: its own one, or the part of the follower with this driver.
 fn events_part(layer: LayerRecord, clip: u32, drive: u32) -> Part {
     let at = clip_load(clip).events;
     let start = vec2(layer.part_start_low, layer.part_start_high);
@@ -316,7 +316,7 @@ fn events_late_count(part: Part) -> u32 {
     return low;
 }
 
-/// The time of an event, in units of the clip that plays: that of the layer, or that of its leader.
+/// The time of an event, in units of the clip that plays: the clip of the layer, or of its leader.
 fn events_time(part: Part, event: u32) -> vec2<u32> {
     let time = events_own_time(part, events_index(part, event));
     if FOLLOWS && part.drive != NONE {
@@ -325,7 +325,7 @@ fn events_time(part: Part, event: u32) -> vec2<u32> {
     return time;
 }
 
-/// The index of an event among those of its clip. The play of a leader can begin with any event of its follower.
+/// The index of an event among the events of its clip. The play of a leader can begin with any event of its follower.
 fn events_index(part: Part, event: u32) -> u32 {
     if FOLLOWS && part.drive != NONE {
         let index = event + part.late;

@@ -3,7 +3,7 @@
 //!
 //! The clip of a layer moves its instance by `G(a)^-1 W^n G(b)`. `G` is the part of the root joint's transform that
 //! moves the instance, `a` and `b` are the clip times at the two ticks, `W` is the movement from the start of the
-//! played part to its end, and `n` is the number of jumps back to the start. Layers that blend and those that override
+//! played part to its end, and `n` is the number of jumps back to the start. Layers that blend and layers that override
 //! are mixed as poses are.
 
 /// For each instance the translation, with 1 in the fourth number if the clip of a layer names a root, and the

@@ -95,7 +95,6 @@
 //! and a [`Refusal`] in [`Error::Refused`] names the reason.
 //!
 //! ```
-//! use posse::CrowdOptions;
 //! use posse::prelude::*;
 //!
 //! # fn main() -> Result<(), posse::Error> {
@@ -232,11 +231,14 @@ pub mod prelude {
     pub use crate::cpu::{CpuCrowd, CpuEngine};
     #[cfg(feature = "gpu")]
     #[doc(no_inline)]
-    pub use crate::gpu::{GpuContext, GpuCrowd, GpuLibrary};
+    pub use crate::gpu::{AdapterKind, GpuContext, GpuCrowd, GpuLibrary};
     #[doc(no_inline)]
     pub use crate::transitions::NewTransition;
     #[doc(no_inline)]
-    pub use crate::{Crowd, Evaluator, Layer, LayerMode, LayerTime, Library, Outputs, Playback, Reference, Ticks};
+    pub use crate::{
+        ClipId, Crowd, CrowdOptions, Evaluator, Layer, LayerMode, LayerTime, Library, Outputs, Playback, Reference,
+        Ticks, WrapMode,
+    };
 }
 
 /// Clips and skeletons that find each other by the names of joints.

@@ -107,7 +107,7 @@ fn changed_crowds_are_posed_as_the_reference_poses_them() {
         let mut numbers = Numbers::new(21);
         let mut crowd = stage.crowd(70, &|instance| vec![stage.clips[instance % 3].looping()]);
         let mut posed = engine.crowd_with_options(&crowd, Outputs::ALL, options).unwrap();
-        assert_eq!(posed.batches().len(), 1, "the room is that of one batch");
+        assert_eq!(posed.batches().len(), 1, "one batch has the capacity");
         for round in 0..6 {
             for _ in 0..20 {
                 let instance = numbers.below(crowd.len());

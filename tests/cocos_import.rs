@@ -73,7 +73,7 @@ fn library() -> Library {
 }
 
 /// An interpolator whose result has its arguments: the interpolated value, the eased ratio, the seconds from key to
-/// key, and, if the result has four numbers, whether the value is that of a key.
+/// key, and, if the result has four numbers, whether the value is the value of a key.
 #[derive(Debug)]
 struct Echo {
     name: &'static str,

@@ -203,8 +203,8 @@ fn real_clips_take_fewer_bytes_than_with_acl() {
     }
 }
 
-/// The bytes that the CPU engine keeps for a clip, compressed at 0.01 %: those of a library with its skeleton and the
-/// clip, less those of one with the skeleton alone.
+/// The bytes that the CPU engine keeps for a clip, compressed at 0.01 %: the bytes of a library with its skeleton and
+/// the clip, less the bytes of one with the skeleton alone.
 fn resident_bytes(library: &Library, clip: ClipId) -> usize {
     let mut clip = library.clip(clip).clone();
     let mut one = Library::new();

@@ -64,7 +64,7 @@ impl Interpolator for Echo {
 
 /// The expected value of a curve at a time.
 struct Figure {
-    /// The index of the curve, which is that of its property too.
+    /// The index of the curve, which is the index of its property too.
     curve: usize,
     time: f64,
     expected: Vec<f64>,
@@ -287,8 +287,8 @@ impl<'a> Case<'a> {
         figures.curve(&self.id, curve, width)
     }
 
-    /// The figures at the times of the case: those of `seed`, or of a later release if `seed` refused the case or made
-    /// a mistake.
+    /// The figures at the times of the case: the figures of `seed`, or of a later release if `seed` refused the case or
+    /// made a mistake.
     fn expected(&self) -> &'a Value {
         let seed = &self.json["expected"]["seed"];
         // The latest release rounds colours in another way.

@@ -64,7 +64,7 @@ fn each_interval_has_its_own_easing_and_the_others_have_none() {
         (1.5, 2.0),
         (3.0, 2.5),
         (4.75, 2.0),
-        // A key that is hit does not use its own easing, or that of the key before.
+        // A key that is hit does not use its own easing, or the easing of the key before.
         (5.0, 4.0),
         (5.5, 5.0),
         (7.0, 6.0),

@@ -150,7 +150,7 @@ fn crowd(numbers: &mut Numbers, rig: &Rig, instances: usize) -> Crowd {
     crowd
 }
 
-/// Asserts that the poses of a crowd at tick 0 are those of the reference, within the contract.
+/// Asserts that the poses of a crowd at tick 0 are the poses of the reference, within the contract.
 #[track_caller]
 fn assert_right(what: &str, rig: &Rig, crowd: &Crowd, outputs: Outputs, found: &Poses) {
     let expected = Reference::new(&rig.library).evaluate(crowd, Ticks(0), outputs).unwrap();
@@ -197,7 +197,7 @@ fn crowd_of_limbs(seed: u64, scales: Scales, change: impl Fn(&mut ChainKind)) ->
     (rig, crowd)
 }
 
-/// The instances whose rotations are wrong by more than 0.02 rad, and those of them that the contract refuses.
+/// The instances whose rotations are wrong by more than 0.02 rad, and which of them the contract refuses.
 fn wrong_and_refused((rig, crowd): &(Rig, Crowd), (other_rig, other_crowd): &(Rig, Crowd)) -> [usize; 2] {
     let pose = |rig: &Rig, crowd| Reference::new(&rig.library).evaluate(crowd, Ticks(0), Outputs::ALL).unwrap();
     let (right, wrong) = (pose(rig, crowd), pose(other_rig, other_crowd));

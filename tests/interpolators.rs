@@ -124,7 +124,7 @@ fn two_languages_that_disagree_are_detected() {
 
 #[test]
 fn a_shader_error_names_the_interpolator_and_its_line() {
-    let error = |wgsl: &'static str| match GpuEngine::new(&twice(wgsl).0, gpu()) {
+    let error = |wgsl: &'static str| match GpuEngine::new(gpu(), &twice(wgsl).0) {
         Err(error @ Error::Shader { .. }) => error.to_string(),
         Err(other) => panic!("{other}"),
         Ok(_) => panic!("it compiles: {wgsl}"),

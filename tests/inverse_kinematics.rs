@@ -4,7 +4,7 @@
 mod aim;
 /// Weights, the order of goals, parameters, and transitions.
 mod goals;
-/// Scales, matrices, and joints between those of a chain.
+/// Scales, matrices, and joints between the joints of a chain.
 mod rigs;
 /// Poses and targets in which a solve has no answer or several.
 mod singular;

@@ -422,7 +422,7 @@ fn an_instance_gets_other_layers_and_the_others_keep_theirs() {
     for _ in 0..4 {
         crowd.push(skeleton, &[blend(clips[1], 1.0)]).unwrap();
     }
-    // More layers, none, and those of another skeleton.
+    // More layers, none, and layers of another skeleton.
     crowd.set(1, skeleton, &[blend(clips[0], 1.0), blend(clips[1], 3.0)]).unwrap();
     crowd.set(2, skeleton, &[]).unwrap();
     crowd.set(3, alone, &[blend(theirs, 1.0)]).unwrap();

@@ -25,7 +25,7 @@ const CRATES: [&str; 14] = [
 
 /// A path from the root of a crate.
 type Names = Vec<String>;
-/// Modules by path, each with the paths that it mentions; true for those of `use` declarations.
+/// Modules by path, each with the paths that it mentions; true for paths of `use` declarations.
 type Mentions = BTreeMap<Names, BTreeSet<(Names, bool)>>;
 
 #[test]

@@ -296,7 +296,7 @@ fn other_large_scenes() {
     check_scenes(scenes(700, 5000), 5, 2027);
 }
 
-/// Checks random scenes with what glTF has, whose kernels load keys in another order than those of other scenes.
+/// Checks random scenes with what glTF has, whose kernels load keys in another order than the kernels of other scenes.
 fn check_gltf_scenes(most_joints: usize, count: u32, seed: u64) {
     check_each(scenes(most_joints, 40).prop_map(SceneSpec::into_gltf), count, seed, |spec| {
         let scene = spec.scene();

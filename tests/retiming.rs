@@ -75,7 +75,7 @@ fn a_turn_at_constant_speed_needs_only_its_ends() {
 fn steps_need_the_keys_that_change_something() {
     let values: Vec<f64> = (0..40).flat_map(|key| [f64::from(key / 10), 0.0, 0.0]).collect();
     let (made, id) = one_track(Target::Translation(0), curve(Interpolation::Step, 3, &tenths(40), &values));
-    // The last key stays, since the duration of a clip is that of its tracks.
+    // The last key stays, since a clip lasts as long as its tracks.
     assert_eq!(compressed_key_times(&made, id, "steps"), [0.0, 1.0, 2.0, 3.0, 3.9]);
     let compressed = CompressedLibrary::new(&made, ErrorBound::default()).unwrap();
     compressed_engines(&compressed, |engine| {
@@ -119,7 +119,7 @@ fn a_track_with_fewer_keys_gets_the_timeline_of_another() {
     let tracks = &compressed.library().clip(id).tracks;
     assert!(Arc::ptr_eq(tracks[0].curve.timeline(), tracks[1].curve.timeline()), "they do not share a timeline");
     assert_eq!(compressed.reports()[0].compressed_key_times, 101);
-    // At a time without a key of the second track, its value is halfway between those of its neighbours.
+    // At a time without a key of the second track, its value is halfway between the values of its neighbours.
     let [before, after] = [0.4, 0.6].map(|time: f64| DVec3::new((5.0 * time).sin(), (5.0 * time).cos(), 0.0));
     compressed_engines(&compressed, |engine| {
         let found = pose_at(engine, &made, id, 0.5).local[1].translation;

@@ -189,7 +189,7 @@ fn spellings_types_and_orders_of_one_motion_are_one_clip() {
         rate("mocap_frame_rate", doubles(&[1], &[2.0])),
         rate("fps", npy("<i8", false, &[], &2_i64.to_le_bytes())),
         rate("mocap_framerate", npy("<f4", false, &[], &2_f32.to_le_bytes())),
-        // Other arrays are not read, also not those that hold pickles.
+        // Other arrays are not read, also not arrays that hold pickles.
         with("gender", Some(npy("|S4", false, &[], b"male"))),
         with("markers_latent_vids", Some(npy("|O", false, &[], b"\x80\x04N."))),
     ]
@@ -407,7 +407,7 @@ fn betas_move_the_joints_of_a_model_file() {
         ("shapedirs", doubles(&[2, 3, 2], &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0])),
     ];
     assert_eq!(shaped(doubles(&[2], &[2.0, -1.0]), &model_file(&vertices)).0, expected);
-    // Betas of 0, and none, are those of the mean shape.
+    // Betas of 0, and none, stand for the mean shape.
     let mean = [[0.0, 0.5, 0.0], [2.0, 0.5, 0.0]];
     for betas in [doubles(&[2], &[0.0; 2]), doubles(&[0, 1 << 40], &[])] {
         assert_eq!(shaped(betas, &of_joints), (mean, Vec::new()));
@@ -472,7 +472,7 @@ fn the_origin_of_a_skeleton_may_be_between_its_feet() {
     places[7] = [0.0, -0.83, 0.0];
     places[15] = [0.0, 0.6, 0.0];
     let motion = npz(&with("J", None));
-    // The pelvis of an adult with these legs, which are those of the adult, rests at (0, -0.22, 0.03).
+    // The pelvis of an adult with these legs, which are the legs of the adult, rests at (0, -0.22, 0.03).
     let standing = places.map(|[x, y, z]| [x, y + 0.95, z]);
     for (places, unit) in [(standing, 1.0), (standing, 100.0)] {
         let (library, asset) = import(&motion, Some(&of_joints(joints_at(&places, unit)))).unwrap();
@@ -548,7 +548,7 @@ fn other_files_are_refused_with_their_place() {
         (with("trans", Some(doubles(&[3, 2], &[0.0; 6]))), "trans.npy: its shape is [3, 2]; expected (frames, 3)"),
         (with("poses", Some(doubles(&[3, 156], &[0.0; 468]))), "J.npy: it has 24 joints; expected 52"),
         (vec![("pos", doubles(&[1, 3], &[0.0; 3]))], "the arrays are pos"),
-        // The rotation of a root and those of fingers are those of a hand, or of anything.
+        // The rotations of a root and of fingers may belong to a hand, or to anything.
         (vec![("global_orient", doubles(&[1, 3], &[0.0; 3]))], "there is no motion of SMPL"),
         // No numbers, but a width beyond all memory.
         (with("poses", Some(npy("<f8", false, &[0, 1 << 32, 1 << 32], &[]))), "poses.npy: its shape"),

@@ -1,4 +1,4 @@
-//! Clips trimmed to a range of times: within it, poses are those of the whole clip.
+//! Clips trimmed to a range of times: within it, poses are the poses of the whole clip.
 
 use std::cell::Cell;
 

@@ -1,4 +1,4 @@
-//! The packages of a release have one version, that of the workspace, and their documents tell it.
+//! The packages of a release have one version, the version of the workspace, and their documents tell it.
 
 use std::fs;
 use std::path::Path;
@@ -65,7 +65,7 @@ fn documents_tell_the_version() {
         assert!(text(file).contains(&wanted), "{file}: expected `{wanted}`");
     }
 
-    // The table of versions of the plugin: its first row is that of today.
+    // The table of versions of the plugin: its first row is today's.
     let plugin = text("bindings/bevy/Cargo.toml");
     let bevy = major_and_minor(quoted("bindings/bevy/Cargo.toml", &plugin, "\nbevy = { version = \""));
     let readme = text("bindings/bevy/README.md");

@@ -395,7 +395,7 @@ fn a_player_is_as_worked_by_hand() {
     assert_eq!(
         times(&mut player, &[0.5, 2.5, 0.5]),
         [Some(0.5), Some(2.0), None],
-        "the number of passes is that of the mode again"
+        "the number of passes follows from the mode again"
     );
     player.set_repeat_count(Some(1.5)).unwrap();
     player.set_rate(-1.0).unwrap();

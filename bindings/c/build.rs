@@ -1,4 +1,4 @@
-//! Gives the shared library its name for the loader: that of the interface's major version.
+//! Gives the shared library its name for the loader: the name of the interface's major version.
 
 use std::env::var;
 

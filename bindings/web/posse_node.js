@@ -1,4 +1,4 @@
-// The entry `posse` for Node.js, which fetches no files. `navigator.gpu` has to be that of the package `webgpu`.
+// The entry `posse` for Node.js, which fetches no files. `navigator.gpu` has to come from the package `webgpu`.
 
 import { readFile } from "node:fs/promises";
 

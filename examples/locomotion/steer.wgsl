@@ -65,7 +65,7 @@ fn place(@builtin(global_invocation_id) id: vec3u) {
 
 // The neighbours as a character sees them.
 struct Neighbours {
-    // Away from those that are near.
+    // Away from characters that are near.
     away: vec2f,
     // The way of those around.
     along: vec2f,

@@ -122,7 +122,7 @@ impl Hike {
         let hills = Hills::new(walkers.radius());
         let rig = Rig::add(&mut library)?;
         let crowd = rig.crowd(instances, reaches)?;
-        let engine = GpuEngine::new(&library, GpuContext::new(AdapterKind::Any)?)?;
+        let engine = GpuEngine::new(GpuContext::new(AdapterKind::Any)?, &library)?;
         let options = CrowdOptions { parameters: rig::PARAMETERS, ..CrowdOptions::NONE };
         let gpu_crowd = GpuCrowd::with_options(engine.library(), &crowd, outputs, options)?;
         let ground = Ground::new(engine.gpu(), &gpu_crowd, &rig, &walkers, &hills)?;

@@ -1,4 +1,4 @@
-//! The meshopt decoders of posse against those of the library that defines the format.
+//! The meshopt decoders of posse against the decoders of the library that defines the format.
 
 use arbitrary::{Result, Unstructured};
 use meshopt::ffi;

@@ -189,7 +189,7 @@ fn add(bytes: &mut Unstructured, library: &mut Library, joints: &[Joint]) -> Res
         let joints: Vec<usize> = (0..joints.len()).filter(|&joint| chosen[joint]).collect();
         let inverse_bind = vec![DAffine3::IDENTITY; joints.len()];
         let skin = Skin { name: None, skeleton, joints, inverse_bind };
-        library.add_skin(skin).expect("the joints are those of the skeleton");
+        library.add_skin(skin).expect("the joints belong to the skeleton");
     }
     Ok(skeleton)
 }

@@ -26,7 +26,7 @@ pub fn library(bytes: &mut Unstructured) -> Result<Library> {
         joints: (0..joints.len()).collect(),
         inverse_bind: joints.iter().map(|joint| joint.rest.to_affine().inverse()).collect(),
     };
-    library.add_skin(skin).expect("the joints are those of the skeleton");
+    library.add_skin(skin).expect("the joints belong to the skeleton");
     let mut timelines = Vec::new();
     let clips = if bytes.ratio(1, 4)? { 2 } else { 1 };
     for _ in 0..clips {

@@ -13,7 +13,7 @@ fuzz_target!(init: write_seeds_if_asked("gltf"), |data: &[u8]| {
     let end = data.iter().position(|&byte| byte == 0).unwrap_or(data.len());
     let (document, buffer) = (&data[..end], data.get(end + 1..).unwrap_or_default());
     let read = Cell::new(data.len());
-    // Every name is that of the same bytes, which count each time.
+    // Every name stands for the same bytes, which count each time.
     let files = |_: &str| {
         promise::add_file(buffer.len());
         read.set(read.get() + buffer.len());

@@ -23,13 +23,13 @@ const SKIN_ROWS: u32 = select(3u, 1u, SKIN_BY_ROW);
 /// Search results, `span_count` per instance and sample of a layer.
 var<workgroup> spans: array<Span, SPAN_CAPACITY>;
 
-/// The matrix of the joint of a lane, if each joint has a lane of its own. With levels of detail, it is that of the
-/// joint that the lane has sampled, until the hierarchy is walked.
+/// The matrix of the joint of a lane, if each joint has a lane of its own. With levels of detail, it is the matrix of
+/// the joint that the lane has sampled, until the hierarchy is walked.
 var<private> lane_matrix: Rows;
 
 /// The share of an invocation: a lane of an instance.
 struct Share {
-    /// The index of the instance among those of the workgroup, below `batch.instances_per_group`.
+    /// The index of the instance among the instances of the workgroup, below `batch.instances_per_group`.
     index_in_group: u32,
     /// The lane of the instance, below `lane_count`.
     lane: u32,

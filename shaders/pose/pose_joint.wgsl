@@ -6,8 +6,8 @@
 //! out of a branch, so that three branches would wait three times.
 
 /// True if the keys of all parts of a joint are loaded before any part is computed, without a branch. A compiler does
-/// not move loads out of a branch, so that a GPU would wait for those of each part in turn. The other kernels have more
-/// to load than keys: codes, single numbers, or search results that found no room.
+/// not move loads out of a branch, so that a GPU would wait for the loads of each part in turn. The other kernels have
+/// more to load than keys: codes, single numbers, or search results that found no room.
 const KEYS_FIRST: bool = SPANS_FIT && !HAS_BEYOND_GLTF && !HAS_QUANTIZED;
 
 /// The translation, rotation and scale of a joint. A flag for each is true if it comes from a curve, not from the rest
@@ -82,9 +82,9 @@ fn pose_keys(part: u32, channel: Channel, sampler: Sampler) -> Keys {
     return sample_keys(channel.values, mode, span, part == PART_ROTATION);
 }
 
-/// The value of a part of a joint between its keys. That of a constant part is computed, too: a branch would keep the
-/// parts apart. Between equal keys it is the constant; it is dropped where the search result may be any bits, because
-/// no lane has written it.
+/// The value of a part of a joint between its keys. The value of a constant part is computed, too: a branch would keep
+/// the parts apart. Between equal keys it is the constant; it is dropped where the search result may be any bits,
+/// because no lane has written it.
 fn pose_between(keys: Keys, channel: Channel, sampler: Sampler, rotation: bool) -> vec4<f32> {
     let mode = sample_mode(channel.sampler);
     let span = pose_span(channel.sampler, sampler);

@@ -25,7 +25,7 @@ struct JointBlend {
     scale: Blend,
 }
 
-/// The number of passes over the layers: one for those that blend, one for those that override or add.
+/// The number of passes over the layers: one for layers that blend, one for layers that override or add.
 const LAYERS_PASSES: u32 = select(1u, 2u, LAYERS_OVER);
 /// The most samples of a layer: at its own time, and at time 0, the reference of some additive layers.
 const LAYERS_SAMPLES: u32 = select(1u, 2u, LAYERS_OVER);
@@ -316,7 +316,7 @@ fn layers_value(number: u32, at: u32, first_layer: u32) {
     }
 }
 
-/// The weight of a layer for a number: that of its joint if it is a morph weight.
+/// The weight of a layer for a number: the weight of its joint if it is a morph weight.
 fn layers_value_weight(layer: Played, kind: u32) -> f32 {
     if kind == VALUE_NUMBER || kind == VALUE_ROTATION {
         return layer.weight;

@@ -40,8 +40,8 @@ fn skin_write_parts(at: u32, rotation: vec4<f32>, position: vec4<f32>) {
 
 /// The unit quaternion of a rotation matrix, given by its rows.
 ///
-/// The elements of the matrix `4 q q^T` are sums of those of the rotation matrix. Its row for the largest component of
-/// the quaternion is normalised (Shepperd, "Quaternion from rotation matrix", 1978).
+/// The elements of the matrix `4 q q^T` are sums of elements of the rotation matrix. Its row for the largest component
+/// of the quaternion is normalised (Shepperd, "Quaternion from rotation matrix", 1978).
 fn skin_rotation(x: vec3<f32>, y: vec3<f32>, z: vec3<f32>) -> vec4<f32> {
     let squares = vec4(
         1.0 + x.x - y.y - z.z,

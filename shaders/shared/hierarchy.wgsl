@@ -62,7 +62,7 @@ fn hierarchy_walk(base: u32, lane: u32, present: bool) {
 }
 
 /// Turns the local matrix of one joint per lane into its model matrix, `lane_matrix`. If `JOINTS_IN_LANES`, workgroup
-/// memory keeps the matrices before the last round. All lanes of the workgroup must call it; those that are not
+/// memory keeps the matrices before the last round. All lanes of the workgroup must call it; lanes that are not
 /// `present` have no joint.
 fn hierarchy_walk_of_lane(base: u32, joint: u32, present: bool) {
     // The ancestors of all rounds, so that no lane waits for them between barriers: of 256 joints, at most eight.
@@ -120,7 +120,7 @@ fn hierarchy_next(base: u32, joint: u32, ancestors: vec2<u32>, round: u32) {
     hierarchy_multiply(base, ancestors, round);
 }
 
-/// Multiplies the matrix of a lane by that of its ancestor in a round.
+/// Multiplies the matrix of a lane by the matrix of its ancestor in a round.
 fn hierarchy_multiply(base: u32, ancestors: vec2<u32>, round: u32) {
     let ancestor = hierarchy_of_lane(ancestors, round);
     if ancestor != NO_ANCESTOR {

@@ -7,8 +7,8 @@
 //! of the hierarchy scales and adds offsets: four numbers and four operations per round. A round of both takes 20
 //! operations; one of matrices takes 36, and one of rotations with translations and scales 39.
 
-/// The place in `joint_vectors` that a joint without an ancestor finds: nobody's, or that of the last of 256 joints,
-/// which is nobody's ancestor.
+/// The place in `joint_vectors` that a joint without an ancestor finds: nobody's, or the place of the last of 256
+/// joints, which is nobody's ancestor.
 const HIERARCHY_NO_JOINT: u32 = min(JOINT_CAPACITY, NO_ANCESTOR);
 /// The places of a half of `joint_vectors`.
 const HIERARCHY_PLACES: u32 = HIERARCHY_NO_JOINT + 1u;
@@ -96,19 +96,19 @@ fn hierarchy_walk(base: u32, lane: u32, present: bool) {
     }
 }
 
-/// Multiplies the rotation of a lane by that of its ancestor in a round.
+/// Multiplies the rotation of a lane by the rotation of its ancestor in a round.
 fn hierarchy_turn(lane: u32, round: u32) {
     lane_rotation = quat_multiply(hierarchy_pass_on(lane, round, round, lane_rotation), lane_rotation);
 }
 
-/// Scales the place of a lane by that of its ancestor in a round, and adds that to it.
+/// Scales the place of a lane by the scale of its ancestor in a round, and adds the ancestor's place.
 fn hierarchy_move(lane: u32, round: u32) {
     let above = hierarchy_pass_on(lane, ROUNDS + 1u + round, round, lane_place);
     lane_place = vec4(above.xyz + above.w * lane_place.xyz, above.w * lane_place.w);
 }
 
-/// Passes a vector of each lane on to its descendants, and returns that of its ancestor in a round. `step` counts the
-/// calls.
+/// Passes a vector of each lane on to its descendants, and returns the vector of its ancestor in a round. `step` counts
+/// the calls.
 fn hierarchy_pass_on(lane: u32, step: u32, round: u32, vector: vec4<f32>) -> vec4<f32> {
     let half = step % 2u;
     if WORKGROUP_SIZE <= NO_ANCESTOR || lane < HIERARCHY_NO_JOINT {

@@ -17,7 +17,7 @@ struct Keys {
     start: vec4<f32>,
     /// The value of the next key; in mode `MODE_SLERP` the one in the hemisphere of `start`.
     end: vec4<f32>,
-    /// The tangent of a spline at the start, towards the end. `sample_tangents` loads those of keys that are not
+    /// The tangent of a spline at the start, towards the end. `sample_tangents` loads the tangents of keys that are not
     /// quantized.
     leaving: vec4<f32>,
     /// The tangent at the end, from the start.

@@ -1,5 +1,6 @@
 // Needs: phase
-//! Synchronised layers: from the position of a leader to that of its follower, and back from a time of the follower.
+//! Synchronised layers: from the position of a leader to the position of its follower, and back from a time of the
+//! follower.
 //!
 //! Spans between sync marks are mapped linearly. The last span of a clip goes through its end to the first mark.
 

@@ -221,7 +221,7 @@ impl ArrayLayout {
         }
         let index = self.skeleton.index();
         Err(Error::Usage(format!(
-            "skeleton {index} of the engine is not that of the arrays; make both from the same library"
+            "skeleton {index} of the engine is not the skeleton of the arrays; make both from the same library"
         )))
     }
 

@@ -1,38 +1,9 @@
 //! The numeric contract: the bounds of an engine's distance from the reference, and the measured distance.
 //!
-//! | quantity | bound |
-//! |---|---|
-//! | local rotation, key gap up to 90 degrees | 2e-6 rad |
-//! | local rotation, wider gaps | 2e-5 rad |
-//! | local translation and scale, weights, properties | 2e-6 x the largest magnitude in the track |
-//! | model-space joint position | 2e-6 x levels x size of the rig |
-//! | skin matrices | the same, on virtual vertices 3 cm (or 3 % of the rig) from each joint |
-//! | the same as `f16` | plus, for each number, 2^-11 of it, at least 2^-25; beyond 65504, plus the excess |
-//! | the same as dual quaternions | plus a rotation of 2 / 32767 rad about the model's origin |
-//! | root motion | as the rotation and translation of the root joint, times the number of loops in the step |
+//! `slack.rs` adds the effects of easings and of times to the bounds, `decay.rs` the rounding of what decays in a
+//! transition, and `inverse_kinematics` derives the bounds of goals. The rest of this page is docs/contract.md.
 //!
-//! Packed skin matrices ([`SkinFormat`]) are rounded last. As `f16`, a vertex a metre from the model's origin is off by
-//! up to 2 mm, at ten metres by up to 2 cm: numbers from 1 to 2 have steps of 1/1024, those from 8 to 16 of 1/128. As a
-//! dual quaternion, whose translation and scale are `f32`, it is off by up to 0.06 mm at a metre, 0.6 mm at ten. Scales
-//! that count as uniform may differ by a share of 1e-4, and their difference is added.
-//!
-//! An easing adds the effect of 2^-22 of a key interval on the eased fraction to the local bounds, which counts where
-//! the easing is steep. Beyond the value of a key, it scales the local bounds by the overshoot (`contract/slack.rs`).
-//!
-//! A time is exact to 2^-48 of it and to the smallest normal `f32`. Keys that are closer together than 2^24 of that
-//! widen the bounds by the change of the value within that time.
-//!
-//! Times that follow from parameters and leaders are exact to 48 bits, as in playing layers. Weights that follow
-//! from parameters have the bounds of fades, relative to the largest knot, or to the longest side of a blend space's
-//! triangle over its height. In a transition, what decays adds its size times the rounding of the decay:
-//! `(8 + 6 x) 2^-24`, with `x` the exponent (`contract/decay.rs`).
-//!
-//! Goals rotate joints by angles that follow from positions. The bound of such a rotation is the effect of the bounds
-//! of the vectors between the joints and to the target, so that it is wide where a limb is nearly straight or folded,
-//! and where a rotation is nearly half a circle (`contract/inverse_kinematics`).
-//!
-//! If a track is ill-conditioned, so that its local bound is wider than its present value alone would make it, the
-//! bounds of everything that depends on the track widen by the same effect.
+#![doc = include_str!("../../docs/contract.md")]
 
 mod bounds;
 pub(crate) mod checks;

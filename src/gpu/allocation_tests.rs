@@ -93,7 +93,7 @@ fn a_frame_without_memory_is_refused_and_the_next_one_runs() {
     let gpu = context();
     let (library, crowd) = scene();
     let step = Step { from: Ticks(0), to: Ticks(1000) };
-    let mut engine = GpuEngine::new(&library, gpu.clone()).unwrap();
+    let mut engine = GpuEngine::new(gpu.clone(), &library).unwrap();
     engine.evaluate_step(&crowd, step, Outputs::ALL).unwrap();
     engine.evaluate_events(&crowd, step, 8).unwrap();
     let engine = std::cell::RefCell::new(engine);

@@ -22,7 +22,7 @@ use crate::pieces::{self, Group};
 /// # fn main() -> Result<(), posse::Error> {
 /// let library = demo::library()?;
 /// let crowd = demo::crowd(&library, 5)?;
-/// let mut engine = GpuEngine::new(&library, GpuContext::new(AdapterKind::Any)?)?;
+/// let mut engine = GpuEngine::new(GpuContext::new(AdapterKind::Any)?, &library)?;
 /// let poses = engine.evaluate(&crowd, Ticks(0), Outputs::ALL)?;
 /// assert_eq!(poses.instances.len(), 5);
 /// assert_eq!(poses.instances[0].model.len(), 64);
@@ -42,15 +42,15 @@ impl GpuEngine {
     /// # Errors
     /// The errors of [`PackedLibrary::new`] and [`GpuLibrary::new`].
     #[cfg(not(target_arch = "wasm32"))]
-    pub fn new(library: &Library, gpu: GpuContext) -> Result<Self, Error> {
-        pollster::block_on(Self::new_async(library, gpu))
+    pub fn new(gpu: GpuContext, library: &Library) -> Result<Self, Error> {
+        pollster::block_on(Self::new_async(gpu, library))
     }
 
     /// As `new`, for a browser.
     ///
     /// # Errors
     /// The errors of `new`.
-    pub async fn new_async(library: &Library, gpu: GpuContext) -> Result<Self, Error> {
+    pub async fn new_async(gpu: GpuContext, library: &Library) -> Result<Self, Error> {
         let library = GpuLibrary::new_async(&gpu, library).await?;
         Self::with_library(gpu, library)
     }

@@ -66,8 +66,8 @@ impl TransitionCapacity {
         position(&own).or_else(|| position(&|place| place.is_none())).or_else(|| position(&over))
     }
 
-    /// The number of transitions that find a place together, of those of some slots at their ticks: all, or those before
-    /// the first that finds none.
+    /// The number of transitions that find a place together, of the transitions of some slots at their ticks: all, or
+    /// the ones before the first that finds none.
     pub fn places_for(&self, transitions: impl Iterator<Item = (usize, Ticks)>) -> usize {
         let mut places = self.places().clone();
         let take = |(slot, start): (usize, Ticks)| {

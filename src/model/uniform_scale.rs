@@ -66,11 +66,14 @@ pub(crate) fn check_crowd(library: &Library, crowd: &Crowd) -> Result<(), Error>
     for instance in 0..crowd.len() {
         let skeleton = crowd.skeleton(instance);
         if !std::mem::replace(&mut skeletons[skeleton.index()], true) {
-            of_skeleton(library, skeleton).map_or(Ok(()), |non_uniform| Err(non_uniform.error()))?;
+            of_skeleton(library, skeleton, &carriers(library, skeleton))
+                .map_or(Ok(()), |non_uniform| Err(non_uniform.error()))?;
         }
         for layer in crowd.all_layers(instance) {
             if !std::mem::replace(&mut clips[layer.clip.index()], true) {
-                of_clip(library, library.clip(layer.clip)).map_or(Ok(()), |non_uniform| Err(non_uniform.error()))?;
+                let clip = library.clip(layer.clip);
+                let non_uniform = of_clip(library, clip, &carriers(library, clip.skeleton));
+                non_uniform.map_or(Ok(()), |non_uniform| Err(non_uniform.error()))?;
             }
         }
     }
@@ -78,10 +81,9 @@ pub(crate) fn check_crowd(library: &Library, crowd: &Crowd) -> Result<(), Error>
 }
 
 /// The first scale of the rest pose or of the skins of a skeleton that is not uniform. Only joints that carry a skin
-/// count.
-pub(crate) fn of_skeleton(library: &Library, id: SkeletonId) -> Option<NonUniform> {
+/// ([`carriers`]) count.
+pub(crate) fn of_skeleton(library: &Library, id: SkeletonId, carries: &[bool]) -> Option<NonUniform> {
     let skeleton = library.skeleton(id);
-    let carries = carriers(library, id);
     for (joint, found) in skeleton.joints().iter().enumerate().filter(|(joint, _)| carries[*joint]) {
         let error = match &found.matrix {
             Some(matrix) => matrix_error(matrix).map(|error| format!("its matrix {error}")),
@@ -102,10 +104,9 @@ pub(crate) fn of_skeleton(library: &Library, id: SkeletonId) -> Option<NonUnifor
     None
 }
 
-/// The first track of a clip with a scale that is not uniform. Only joints that carry a skin count.
-pub(crate) fn of_clip(library: &Library, clip: &Clip) -> Option<NonUniform> {
+/// The first track of a clip with a scale that is not uniform. Only joints that carry a skin ([`carriers`]) count.
+pub(crate) fn of_clip(library: &Library, clip: &Clip, carries: &[bool]) -> Option<NonUniform> {
     let skeleton = library.skeleton(clip.skeleton);
-    let carries = carriers(library, clip.skeleton);
     for (track, found) in clip.tracks.iter().enumerate() {
         let Target::Scale(joint) = found.target else { continue };
         if !carries[joint] {
@@ -131,9 +132,8 @@ const NEAR_X: f64 = 1e-6;
 /// Returns `true` if the joints that carry a skin have uniform scales in the rest pose, of either sign and up to
 /// rounding, and matrices only where the rest pose stands for them. Whatever clips with such scales are mixed, the x of
 /// a scale then stands for all axes: no clip animates a joint with a matrix.
-pub(crate) fn is_uniform_at_rest(library: &Library, id: SkeletonId) -> bool {
-    let carries = carriers(library, id);
-    let mut joints = library.skeleton(id).joints().iter().zip(carries).filter(|(_, carries)| *carries);
+pub(crate) fn is_uniform_at_rest(skeleton: &Skeleton, carries: &[bool]) -> bool {
+    let mut joints = skeleton.joints().iter().zip(carries).filter(|(_, carries)| **carries);
     joints.all(|(joint, _)| {
         let scale = joint.rest.scale;
         is_near_x(&scale.to_array(), NEAR_X * scale.abs().max_element()) && rest_is_matrix(joint)
@@ -152,8 +152,7 @@ fn rest_is_matrix(joint: &Joint) -> bool {
 }
 
 /// Returns `true` if a clip keeps uniform scales, of either sign and up to rounding, at the joints that carry a skin.
-pub(crate) fn is_uniform_in_clip(library: &Library, clip: &Clip) -> bool {
-    let carries = carriers(library, clip.skeleton);
+pub(crate) fn is_uniform_in_clip(clip: &Clip, carries: &[bool]) -> bool {
     clip.tracks.iter().all(|track| match track.target {
         Target::Scale(joint) if carries[joint] => track.component.is_none() && is_uniform_curve(&track.curve),
         _ => true,
@@ -234,7 +233,7 @@ fn with_name(joint: &Joint, error: &str) -> String {
 }
 
 /// For each joint whether it carries a skin, as a joint of the skin or as an ancestor of one.
-fn carriers(library: &Library, id: SkeletonId) -> Vec<bool> {
+pub(crate) fn carriers(library: &Library, id: SkeletonId) -> Vec<bool> {
     let joints = library.skeleton(id).joints();
     let mut carries = vec![false; joints.len()];
     for (_, skin) in library.skins_of(id) {
@@ -338,7 +337,8 @@ mod tests {
         let track = Track { target: Target::Scale(joint), component, curve };
         let clip = Clip { length: Some(9.0), ..Clip::new(None, skeleton, vec![track]) };
         let clip = library.add_clip(clip).unwrap();
-        is_uniform_at_rest(&library, skeleton) && is_uniform_in_clip(&library, library.clip(clip))
+        let carries = carriers(&library, skeleton);
+        is_uniform_at_rest(library.skeleton(skeleton), &carries) && is_uniform_in_clip(library.clip(clip), &carries)
     }
 
     fn curve(interpolation: Interpolation, width: usize, values: &[f64]) -> Curve {

@@ -139,6 +139,7 @@ impl PackedLibrary {
         let mut timelines = Timelines::default();
         let mut features = Features::default();
         let mut skeletons = Vec::new();
+        let carriers: Vec<Vec<bool>> = library.skeleton_ids().map(|id| uniform_scale::carriers(library, id)).collect();
         for (id, rest_clip) in library.skeleton_ids().zip(&rest_clips) {
             let skeleton = library.skeleton(id);
             let skins: Vec<&Skin> = library.skins_of(id).map(|(_, skin)| skin).collect();
@@ -149,8 +150,10 @@ impl PackedLibrary {
             features.add_skeleton(&record);
             let skins = skins.iter().map(|skin| skin.joints.len()).collect();
             let parents = skeleton.joints().iter().map(|joint| joint.parent).collect();
-            let (name, non_uniform) = (skeleton.name().map(str::to_owned), uniform_scale::of_skeleton(library, id));
-            let uniform_scales = has_uniform_binds && uniform_scale::is_uniform_at_rest(library, id);
+            let carries = &carriers[id.index()];
+            let non_uniform = uniform_scale::of_skeleton(library, id, carries);
+            let uniform_scales = has_uniform_binds && uniform_scale::is_uniform_at_rest(skeleton, carries);
+            let name = skeleton.name().map(str::to_owned);
             let reach = ReachJoints::default();
             skeletons.push(PackedSkeleton { name, record, skins, parents, non_uniform, uniform_scales, reach });
         }
@@ -160,7 +163,8 @@ impl PackedLibrary {
         let mut clips = Vec::new();
         for (index, clip) in library.clips().iter().enumerate() {
             let uniform_scales = &mut skeletons[clip.skeleton.index()].uniform_scales;
-            *uniform_scales = *uniform_scales && uniform_scale::is_uniform_in_clip(library, clip);
+            let carries = &carriers[clip.skeleton.index()];
+            *uniform_scales = *uniform_scales && uniform_scale::is_uniform_in_clip(clip, carries);
             clips.push(PackedClip {
                 name: clip.name.clone(),
                 offset: first_record + (index * ClipRecord::WORDS) as u32,
@@ -168,7 +172,7 @@ impl PackedLibrary {
                 duration: clip.duration(),
                 length: clip.length,
                 wrap: clip.wrap,
-                non_uniform: uniform_scale::of_clip(library, clip),
+                non_uniform: uniform_scale::of_clip(library, clip, carries),
                 marks: drive::pack_marks(&mut arrays, clip),
                 marker_count: clip.markers.len(),
             });

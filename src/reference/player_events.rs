@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(normal(0.5, 1.0), NONE);
         assert_eq!(normal(0.25, 9.0), [1, 2, 3]);
         assert_eq!(normal(9.0, 9.5), NONE, "it has stopped");
-        assert_eq!(from_to(WrapMode::Reverse, 1.0, Some(0.0), 1.75), [3, 1, 2], "those of one time in their own order");
+        assert_eq!(from_to(WrapMode::Reverse, 1.0, Some(0.0), 1.75), [3, 1, 2], "events of one time in order");
     }
 
     #[test]

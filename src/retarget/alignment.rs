@@ -112,7 +112,7 @@ impl AlignmentReason {
             Self::Trunk => format!("to stand as {target}"),
             Self::Direction => format!("to point as {target}"),
             Self::Bend => format!("to bend to the same side as {target}"),
-            Self::Clips => format!("so that its axes in the clips are those of {target}"),
+            Self::Clips => format!("so that its axes in the clips are the axes of {target}"),
         }
     }
 }

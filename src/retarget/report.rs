@@ -240,10 +240,10 @@ impl JointMap {
                 format!("{}; a map file can name the pairs", parts.join("; "))
             }
             MapRemark::NoLegs { side: MapSide::Source } => {
-                "the source has no legs; those of the target keep their rest pose".into()
+                "the source has no legs; the legs of the target keep their rest pose".into()
             }
             MapRemark::NoLegs { side: MapSide::Target } => {
-                "the target has no legs; those of the source are left out".into()
+                "the target has no legs; the legs of the source are left out".into()
             }
             MapRemark::Matrix { source: from, target: to } => format!(
                 "{} is left out: its partner {} is given by a matrix with shear, which cannot be animated",

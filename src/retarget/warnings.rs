@@ -196,7 +196,7 @@ impl RetargetWarning {
             Self::Ground { clip, legs, is_taken } => {
                 let clip = library.clip(*clip).label();
                 let effect = if *is_taken { "this height is taken as the ground" } else { "the ground is kept at 0" };
-                let cause = if legs.abs() > 2.0 { "; the root may move in another unit than that of the skeleton" } else { "" };
+                let cause = if legs.abs() > 2.0 { "; the root may move in another unit than the skeleton" } else { "" };
                 format!("clip {clip}: the feet come down {legs:.2} legs from height 0; {effect}{cause}")
             }
             Self::LostTranslations { clip, joints } => {

@@ -79,7 +79,7 @@ fn check(library: &Library, clip: ClipId, times: &[f64]) {
         }
         let root = [&of("pos", moment)[..3], &of("quat", moment)[..4]].concat();
         assert_eq!(of("root", moment), root);
-        // The arrays hold no axes: those of the reference stand in for them.
+        // The arrays hold no axes: the axes of the reference stand in for them.
         let positions = numbers::<3>(of("pos", moment)).zip(&expected.model);
         let model = positions.map(|(found, expected)| DAffine3 { translation: found.into(), ..*expected }).collect();
         let matrices = |name: &&str| numbers::<16>(of(name, moment)).map(matrix).collect();

@@ -193,7 +193,7 @@ proptest! {
         let target = demo::library().unwrap();
         let target = library.add_skeleton(target.skeletons()[0].clone());
         let mut map = JointMap::new(asset.skeleton, target);
-        // The second joint of the file hangs from the first, and that of the pair from another one.
+        // The second joint of the file hangs from the first, and the second joint of the pair from another one.
         map.pairs.extend([(0, 2), (1, 9)].map(|(source, target)| JointPair { source, target, by: MatchedBy::Caller }));
         // A jump through space takes as many keys as a curve can have, which takes seconds.
         if number.abs() > 100.0 {

@@ -264,7 +264,7 @@ fn assert_same_motion(what: &str, library: &Library, clip: ClipId, fps: f64, tex
             let Some(found) = motion.matrix(&name.replace(' ', "_"), frame) else { continue };
             compared += 1;
             let (found, expected) = (found.w_axis.truncate(), pose.model[joint].translation);
-            // Joints that all rest in one place have no size; decimals are then those of lengths near 1.
+            // Joints that all rest in one place have no size; decimals are then as for lengths near 1.
             let error = found.distance(expected) / if size > 0.0 { size.max(0.01) } else { 1.0 };
             assert!(error < most, "{what}, frame {frame}, {name}: {found} instead of {expected}");
         }
@@ -336,7 +336,7 @@ fn rotations_are_those_of_the_clip_relative_to_the_rest_pose() {
             assert!(found.dot(expected).abs() > 1.0 - 1e-12, "{name}: {found} instead of {expected}");
         }
     }
-    // The hierarchy is that of the file, apart from the channels, the space in a name, and the short form of numbers.
+    // The hierarchy is as in the file, apart from the channels, the space in a name, and the short form of numbers.
     let other: Vec<String> =
         LEG.lines().take_while(|line| *line != "MOTION").map(|line| line.replace(".0", "")).collect();
     let own: Vec<&str> = text.lines().take_while(|line| *line != "MOTION").collect();

@@ -288,7 +288,7 @@ fn layers_of_a_stack_are_one_clip() {
     file.node(1, "a", 0, &[]);
     let base = file.stack("go", [0.0, 2.0]);
     file.curves(base, 1, "Lcl Translation", Key::Linear, &[("d|X", &[(0.0, 0.0), (2.0, 100.0)])]);
-    // The stack has the id before that of its layer. BlendMode 0 adds.
+    // The id of the stack comes before the id of its layer. BlendMode 0 adds.
     let layer = file.id();
     file.object(&format!("AnimationLayer: {layer}, \"AnimLayer::more\", \"\""), "");
     file.connect(layer, base - 1);

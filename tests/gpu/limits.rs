@@ -201,7 +201,7 @@ fn a_hundred_thousand_instances_of_two_layers_are_posed_within_the_default_limit
     let limits = wgpu::Limits::default();
     let binding = limits.max_storage_buffer_binding_size;
     // With the device, its buffers go.
-    let engine = GpuEngine::new(&library, own_gpu(limits)).unwrap();
+    let engine = GpuEngine::new(own_gpu(limits), &library).unwrap();
     let crowd = blended(&library, INSTANCES, 2);
     let device = &engine.gpu().device;
     let gpu_crowd = GpuCrowd::new(engine.library(), &crowd, Outputs::SKIN).unwrap();
@@ -224,7 +224,7 @@ fn a_hundred_thousand_instances_of_two_layers_are_posed_within_the_default_limit
 #[test]
 fn a_device_below_a_required_limit_is_refused_with_its_name() {
     let library = demo::rig(5, 10, 2).unwrap();
-    let error = |limits| GpuEngine::new(&library, own_gpu(limits)).unwrap_err().to_string();
+    let error = |limits| GpuEngine::new(own_gpu(limits), &library).unwrap_err().to_string();
     let least = GpuLibrary::required_limits();
     for (limits, words) in [
         (wgpu::Limits::downlevel_defaults(), "max_storage_buffers_per_shader_stage"),

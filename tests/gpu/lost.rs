@@ -13,7 +13,7 @@ use super::{NOW, assert_device_error, only_clip, own_gpu};
 fn evaluation_reads_and_waits_fail_and_so_does_what_is_made() {
     let library = demo::rig(5, 3, 2).unwrap();
     let crowd = only_clip(&library, 4);
-    let mut engine = GpuEngine::new(&library, own_gpu(wgpu::Limits::default())).unwrap();
+    let mut engine = GpuEngine::new(own_gpu(wgpu::Limits::default()), &library).unwrap();
     let device = engine.gpu().device.clone();
     let on_gpu = GpuCrowd::new(engine.library(), &crowd, Outputs::ALL).unwrap();
     engine.wait().unwrap();
@@ -54,7 +54,7 @@ fn crowd_with_everything() -> (posse::Library, Crowd, Goal) {
 #[test]
 fn changes_of_a_crowd_are_accepted_and_the_next_read_fails() {
     let (library, mut crowd, goal) = crowd_with_everything();
-    let engine = GpuEngine::new(&library, own_gpu(wgpu::Limits::default())).unwrap();
+    let engine = GpuEngine::new(own_gpu(wgpu::Limits::default()), &library).unwrap();
     let device = engine.gpu().device.clone();
     let options = CrowdOptions { visible: true, previous_skin: true, transitions: 2, ..CrowdOptions::NONE };
     let on_gpu = GpuCrowd::with_options(engine.library(), &crowd, Outputs::ALL, options).unwrap();

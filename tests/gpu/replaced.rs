@@ -181,7 +181,7 @@ fn inverse_binds_with_a_uniform_scale_and_without_replace_one_another() {
 #[test]
 fn a_lost_device_is_an_error_of_the_next_read() {
     let library = part([0.0, 0.5]);
-    let mut engine = GpuEngine::new(&library, own_gpu(wgpu::Limits::default())).unwrap();
+    let mut engine = GpuEngine::new(own_gpu(wgpu::Limits::default()), &library).unwrap();
     let on_gpu = GpuCrowd::new(engine.library(), &walkers(&library), Outputs::SKIN).unwrap();
     engine.gpu().device.destroy();
     engine.replace_library(PackedLibrary::new(&library).unwrap()).unwrap();

@@ -19,7 +19,7 @@ enum Scales {
     Positive,
     /// Of either sign, and 0, which hides a joint.
     Any,
-    /// Those of one joint differ by axis.
+    /// The scales of one joint differ by axis.
     Uneven,
 }
 

@@ -305,7 +305,7 @@ fn a_pointer_to_the_translation_of_a_node_with_a_matrix_sets_its_last_column() {
             assert_near(&pose.skins[0][0].transform_point3(DVec3::Y).to_array(), &[13.5, y + 1.0, 0.0]);
         }
     });
-    // Paths and numbers are those of the nodes.
+    // Paths and numbers belong to the nodes.
     let skeleton = &library.skeletons()[0];
     for (node, text) in [(0, "/root/sheared/child"), (1, "root/sheared"), (1, "#1"), (3, "root/last")] {
         assert_eq!(skeleton.select_joint(text).unwrap(), asset.joints[node], "{text}");

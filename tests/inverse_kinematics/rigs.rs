@@ -1,4 +1,4 @@
-//! Scales and matrices of a rig, and joints between those of a chain.
+//! Scales and matrices of a rig, and joints between the joints of a chain.
 
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 use posse::Joint;

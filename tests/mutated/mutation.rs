@@ -14,7 +14,7 @@ pub struct Number {
 pub struct Change {
     /// The index of the number, in the order in which a scene is rebuilt.
     pub number: usize,
-    /// The index of the value among those that can replace the number.
+    /// The index of the value among the values that can replace the number.
     pub value: usize,
 }
 

@@ -105,7 +105,7 @@ fn walk(skeleton: SkeletonId) -> Clip {
     }
 }
 
-/// A clip whose length is that of its keys: one rotation and one translation, each on a timeline of its own.
+/// A clip as long as its keys: one rotation and one translation, each on a timeline of its own.
 fn run(skeleton: SkeletonId) -> Clip {
     let turn = Curve::new(timeline(&[0.0, 0.8]), Interpolation::Linear, 4, turns(&[0.2, 0.4])).unwrap();
     let values = vec![0.0, 1.0, 0.0, 0.0, 1.5, 0.0, 0.0, 1.0, 2.0];

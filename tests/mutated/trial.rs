@@ -30,7 +30,7 @@ struct Mutated {
 /// The refusal of the scene.
 ///
 /// # Panics
-/// If an engine returns poses that are not those of the scene, or refuses what the reference poses, or the reverse.
+/// If an engine returns poses that are not the poses of the scene, or refuses what the reference poses, or the reverse.
 pub fn try_scene(scene: &Scene, mutation: &mut Mutation) -> Result<(), Error> {
     let library = rebuilt_library(&scene.library, mutation)?;
     let crowd = rebuilt_crowd(&library, &scene.crowd, mutation)?;

@@ -63,7 +63,7 @@ fn short_gaps_and_contacts_are_dropped() {
 
 /// On the spot, a foot moves back with the ground at 1 m/s from frame 0 to 18 of 30, in the last 4 of them 0.1 legs
 /// above its standing height, as a foot that rolls over its tip. Then it swings forward. At the corners, the velocity
-/// is the mean of both sides, too far from that of the ground.
+/// is the mean of both sides, too far from the ground's.
 #[test]
 fn a_foot_that_moves_with_the_ground_stays_in_contact() {
     let way = |shift: u32| {

@@ -93,7 +93,8 @@ fn the_walk_has_no_skate() {
 }
 
 /// Thighs that are shorter and calves that are longer make planted feet slide. Held feet slide less than a tenth as
-/// far. The skate also has the speed of low feet that take off and land: that of the walk without an error is left out.
+/// far. The skate also has the speed of low feet that take off and land: the speed of the walk without an error is left
+/// out.
 #[test]
 fn held_feet_hardly_slide() {
     let mut library = Library::new();
@@ -176,7 +177,7 @@ fn legs_are_not_stretched_and_the_rest_stays() {
     }
 }
 
-/// Every engine holds the feet: the goals are those of crowds.
+/// Every engine holds the feet: the goals belong to crowds.
 #[test]
 fn every_engine_holds_feet() {
     let locked = Locked::new(retargeted([0.36, 0.50]));

@@ -6,10 +6,10 @@ use posse::quality::{GroundLevel, MotionQuality};
 
 use crate::support::skip::collected_or_skip;
 
-/// CesiumMan walks on the spot, one step of each foot per clip, and loops. The contacts are those of the vertices of
+/// CesiumMan walks on the spot, one step of each foot per clip, and loops. The contacts follow from the vertices of
 /// its mesh: the lowest one of the left foot is within 0.05 legs of the ground from 0.67 s to 1.68 s, half of the clip,
-/// that of the right one from 1.68 s across the seam to 0.55 s. The toe joint is in the middle of the foot, and up to
-/// 0.25 legs above the ground when the tip lifts off.
+/// the contact of the right one from 1.68 s across the seam to 0.55 s. The toe joint is in the middle of the foot, and
+/// up to 0.25 legs above the ground when the tip lifts off.
 #[test]
 fn cesium_man_walks_on_a_ground_that_moves() {
     let Some(file) = collected_or_skip("gltf/CesiumMan/CesiumMan.glb", "contacts of a collected file") else { return };

@@ -138,7 +138,7 @@ fn a_figure_that_faces_the_other_way_is_turned() {
 fn a_rig_below_a_turned_node_faces_its_own_front() {
     let Some(case) = case("facing/mixamo-src.glb", "facing/mixamo-turned.glb") else { return };
     // The rigs are equal, but for a node above the second one that rotates it by half a turn about +Y: the rotations
-    // and translations below it are those of the source. So the hips, at (0, 0.8, 1) in the source, get to
+    // and translations below it are the translations of the source. So the hips, at (0, 0.8, 1) in the source, get to
     // (0, 0.8, -1): ahead, as the rig faces -Z. Arms of 0.5 hang by 70 degrees, 0.5 sin 70 = 0.470, and the left leg
     // of 0.9 is raised ahead by 45 degrees, 0.9 sin 45 = 0.636.
     let place = |joint: &str| case.place(&format!("mixamorig:{joint}"), 1.0);

@@ -163,7 +163,7 @@ fn along_x(role: &str, along: DVec3) -> DQuat {
     let trunk = DQuat::from_mat3(&glam::DMat3::from_cols(DVec3::Y, DVec3::Z, DVec3::X)).conjugate();
     match role {
         "hips" | "spine" | "chest" | "upperChest" | "neck" | "head" => trunk,
-        // The third axis is that of the hinge.
+        // The third axis is the axis of the hinge.
         _ => {
             let is_arm = ["Shoulder", "UpperArm", "LowerArm", "Hand"].iter().any(|part| role.ends_with(part));
             let along = if along == DVec3::ZERO { DVec3::Z } else { along.normalize() };
@@ -174,7 +174,8 @@ fn along_x(role: &str, along: DVec3) -> DQuat {
     }
 }
 
-/// All bones along +X but the head, which is as in the T-pose: its axes are those of the world, as in Rokoko's files.
+/// All bones along +X but the head, which is as in the T-pose: its axes are the axes of the world, as in Rokoko's
+/// files.
 fn along_x_but_head(role: &str, along: DVec3) -> DQuat {
     if role == "head" { DQuat::IDENTITY } else { along_x(role, along) }
 }
@@ -360,7 +361,7 @@ impl Figure {
         self.joints.iter().find(|(other, _)| *other == role).unwrap().1
     }
 
-    /// The rotation from the space of the T-pose to that of the figure.
+    /// The rotation from the space of the T-pose to the space of the figure.
     fn world(&self) -> DQuat {
         let convention = conventions().into_iter().find(|convention| convention.label == self.label);
         convention.map_or(DQuat::IDENTITY, |convention| convention.world)
@@ -433,8 +434,8 @@ fn a_motion_gives_one_figure_in_all_conventions() {
     }
 }
 
-/// The angle in degrees between the bone of a shoulder or foot in [`BODY`] and that of a figure at rest; 0 for other
-/// parts.
+/// The angle in degrees between the bone of a shoulder or foot in [`BODY`] and the bone of a figure at rest; 0 for
+/// other parts.
 fn difference_in_build(library: &Library, figure: &Figure, part: &str) -> f64 {
     let next = match part {
         _ if part.ends_with("Shoulder") => part.replace("Shoulder", "UpperArm"),
@@ -454,7 +455,7 @@ fn parts_of_the_body_are_rotated_as_the_motion_rotates_them() {
         for convention in conventions() {
             let result = retargeted(&mut library, &convention, figure.skeleton);
             // A zero pose whose bones lie along one axis does not tell how shoulders and feet stand in a T-pose. They
-            // are rotated to where those of the target point, the shortest way, and so are off by the difference in
+            // are rotated to where the bones of the target point, the shortest way, and so are off by the difference in
             // build. After nearly half a turn, as of one shoulder, this is so for the rotation about the bone, too:
             // together by the root of 2.
             let is_along_x = convention.label.starts_with("bones along +X");

@@ -107,7 +107,8 @@ fn a_matrix_stays_where_morph_weights_alone_move() {
 fn clips_are_retargeted_onto_a_node_with_shear_as_far_as_it_moves() {
     let file = sheared();
     let (mut library, target) = file.load().unwrap();
-    // The translation of a node without shear does not become that of one with shear, and a warning names both.
+    // The translation of a node without shear does not become the translation of a node with shear, and a warning names
+    // both.
     let mut plain = sheared();
     plain.json["nodes"][2] = json!({ "name": "sheared", "translation": [3, 0, 0] });
     let plain = gltf::from_slice(&mut library, Path::new("plain.glb"), &plain.glb(), None).unwrap();
@@ -264,9 +265,9 @@ fn notes_name_all_that_gltf_cannot_hold() {
     let (_, notes, _) = write_and_read(&library, clip);
     let expected = [
         "clip walk: glTF has no sync markers; 2 are left out",
-        "clip walk: glTF has no root motion; that of hip is left out, and hip keeps its movement",
-        "clip walk: glTF has no speed of animations; that of the clip, 1.5, is left out",
-        "clip walk: glTF has no wrap modes; that of the clip, pingpong, is left out",
+        "clip walk: glTF has no root motion; the motion of hip is left out, and hip keeps its movement",
+        "clip walk: glTF has no speed of animations; the speed of the clip, 1.5, is left out",
+        "clip walk: glTF has no wrap modes; the mode of the clip, pingpong, is left out",
     ];
     assert_eq!(notes, expected);
 }

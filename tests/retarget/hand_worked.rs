@@ -65,8 +65,8 @@ fn assert_rotation(found: &[f64], expected: DQuat) {
 
 #[test]
 fn an_arm_that_hangs_swings_as_an_arm_that_is_stretched_out() {
-    // The arm of the source points along +X. That of the target hangs, and its own axes are turned by a quarter about
-    // z.
+    // The arm of the source points along +X. The arm of the target hangs, and its own axes are turned by a quarter
+    // about z.
     let source = vec![joint("hip", None, NONE, [0.0; 3]), joint("arm", Some(0), NONE, [1.0, 0.0, 0.0])];
     let hanging = degrees(DVec3::Z, -90.0);
     let target = vec![joint("hip", None, NONE, [0.0; 3]), joint("arm", Some(0), hanging, [1.0, 0.0, 0.0])];
@@ -248,10 +248,10 @@ fn bones_whose_offsets_stand_in_the_clips_keep_the_lengths_of_the_target() {
         assert_eq!(result.clips[0].dropped, []);
         model_pose(&pair.library, pair.target, Some((result.clips[0].clip, 0.0)))[2].1
     };
-    // The offsets are 0, and the bones of 1 and 2 stand in the clip: the pose is that of the target at rest.
+    // The offsets are 0, and the bones of 1 and 2 stand in the clip: the pose is the rest pose of the target.
     assert!(hand_at([0.0, 0.0], [1.0, 2.0]).distance(DVec3::new(6.0, 0.0, 0.0)) < 1e-12);
     assert!(hand_at([1.0, 0.0], [1.0, 2.0]).distance(DVec3::new(6.0, 0.0, 0.0)) < 1e-12);
-    // The offsets are those of the body, and the clip holds the hand 2.5 farther away: 2 times that in the target.
+    // The offsets belong to the body, and the clip holds the hand 2.5 farther away: 2 times that in the target.
     assert!(hand_at([1.0, 2.0], [1.0, 4.5]).distance(DVec3::new(11.0, 0.0, 0.0)) < 1e-12);
 }
 
@@ -295,7 +295,7 @@ fn a_clip_on_its_own_skeleton_keeps_its_keys() {
                 let same = from.tracks.iter().find(|other| other.target == track.target).unwrap();
                 assert_eq!(track, same);
             }
-            // Properties of a skeleton are not those of another one.
+            // A skeleton does not have the properties of another one.
             let is_kept = |target: Target| !matches!(target, Target::Property(_));
             assert_eq!(to.tracks.len(), from.tracks.iter().filter(|track| is_kept(track.target)).count());
             assert_eq!(to.duration(), from.duration());

@@ -131,7 +131,7 @@ fn one_name_of_two_roles_is_no_pair() {
     ];
     assert_pairs(&library, &map, &expected);
     assert!(map.remarks.is_empty(), "{:?}", map.remarks);
-    // Without hips of its own, the source has no partner for those of the target.
+    // Without hips of its own, the source has no partner for the hips of the target.
     let (library, source, target) = chains(&["spine", "leftUpperArm", "chest"], &["spine", "spine.001", "upper_arm.L"]);
     let map = JointMap::by_names(&library, source, target).unwrap();
     assert_pairs(&library, &map, &[("leftUpperArm", "upper_arm.L", Role), ("chest", "spine.001", Role)]);
@@ -248,7 +248,7 @@ fn essential_joints_without_a_partner_are_listed() {
     let (library, map) = mapped(tree(&BIOVISION[1..], sides), tree(&MIXAMO, sides));
     assert_eq!(map.remarks, [MapRemark::NoLegs { side: MapSide::Source }]);
     let text = map.describe(&library, &map.remarks[0]);
-    assert_eq!(text, "the source has no legs; those of the target keep their rest pose");
+    assert_eq!(text, "the source has no legs; the legs of the target keep their rest pose");
     let (_, map) = mapped(tree(&MIXAMO, sides), tree(&BIOVISION[1..], sides));
     assert_eq!(map.remarks, [MapRemark::NoLegs { side: MapSide::Target }]);
 }
@@ -398,7 +398,7 @@ fn bones_of_vrm_0_have_the_roles_of_vrm_1() {
 
 #[test]
 fn roles_that_both_files_declare_come_before_names() {
-    // The names are those of other bones.
+    // The names belong to other bones.
     let with_roles = |names: &[&str], roles: [&str; 2]| {
         let bone = |(joint, role): (usize, &str)| HumanBone { role: role.into(), joint };
         chain(names).with_human_bones(roles.into_iter().enumerate().map(bone).collect()).unwrap()
@@ -537,7 +537,7 @@ fn a_map_is_written_as_a_file_to_change() {
         let json = map.to_json(&library);
         let written: serde_json::Value = serde_json::from_str(&json).unwrap();
         let joints = json!({ "a": null, "a/b": "x", "b/b": "b", "c": null, "#4": "y" });
-        assert!(written["by_names"].is_null(), "all pairs are those of the caller");
+        assert!(written["by_names"].is_null(), "all pairs come from the caller");
         assert_eq!((&written["joints"], &written["root"]), (&joints, &json!("b/b")));
         assert_eq!(written["joints"].as_object().unwrap().keys().next().unwrap(), "a", "in the order of the joints");
         let read = JointMap::from_json(&library, source, target, Path::new("map.json"), json.as_bytes()).unwrap();

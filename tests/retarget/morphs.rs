@@ -1,5 +1,5 @@
-//! Morph weights: by the names of morph targets, and by the expressions of a VRM animation, whose rules are those of
-//! <https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm-1.0/expressions.md>.
+//! Morph weights: by the names of morph targets, and by the expressions of a VRM animation, whose rules are the rules
+//! of <https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm-1.0/expressions.md>.
 
 use std::sync::Arc;
 
@@ -170,7 +170,7 @@ fn keys_of_one_expression_stay_keys() {
 fn expressions_add_up_and_binary_ones_are_on_or_off() {
     let blink = Expression { is_binary: true, ..expression("Blink", &[(1, 0.25), (2, 1.0)]) };
     let of_target = vec![expression("aa", &[(1, 0.5)]), blink];
-    // The weight of `aa` rises to 1 within two seconds, that of `blink` to 0.8 within one: it is on from 0.625 s.
+    // The weight of `aa` rises to 1 within two seconds, the weight of `blink` to 0.8 within one: it is on from 0.625 s.
     let drivers: [Driver; 2] = [("aa", &[0.0, 2.0], &[0.0, 1.0]), ("blink", &[0.0, 1.0], &[0.0, 0.8])];
     let (library, result) = expressions(&drivers, of_target);
     assert_eq!(result.clips[0].dropped, []);

@@ -18,8 +18,8 @@ const HALF_STEP: f64 = 0.5 * SPEED * STANCE;
 const LIFT: f64 = 0.12;
 
 /// A BVH file of a figure with legs of these lengths that makes the angles of the walk. Feet of the lengths
-/// [`THIGH_AND_CALF`] stay where they are while they are on the ground; those of others slide. The left foot is on the
-/// ground for the first 0.6 s of each second, the right one half a second later.
+/// [`THIGH_AND_CALF`] stay where they are while they are on the ground; the feet of others slide. The left foot is on
+/// the ground for the first 0.6 s of each second, the right one half a second later.
 pub fn bvh(thigh_and_calf: [f64; 2], frames: usize) -> String {
     let [thigh, calf] = thigh_and_calf;
     let mut text = String::from(

@@ -76,7 +76,7 @@ test("without WebGPU and without an adapter, the device says so", { skip }, (t) 
     found.isLeft = "Window" in globalThis;
     console.log(JSON.stringify(found));`);
   assert.ok(found.clips > 0);
-  assert.match(found.missing, /^there is no WebGPU here; .*in Node\.js, navigator\.gpu has to be that of the package webgpu$/);
+  assert.match(found.missing, /^there is no WebGPU here; .*in Node\.js, navigator\.gpu has to come from the package webgpu$/);
   assert.match(found.none, /^WebGPU finds no graphics adapter on this machine; /);
   assert.equal(found.isLeft, false);
 });

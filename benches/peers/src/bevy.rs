@@ -44,8 +44,8 @@ impl Bevy {
     /// The name in the table.
     pub const NAME: &str = "bevy_animation";
 
-    /// Returns true if Bevy can play a workload. An additive layer of Bevy turns a joint before the pose below, that of
-    /// posse after it, so that the poses would differ.
+    /// Returns true if Bevy can play a workload. An additive layer of Bevy turns a joint before the pose below, a layer
+    /// of posse after it, so that the poses would differ.
     pub fn plays(workload: Workload) -> bool {
         workload != Workload::Mixed
     }

@@ -1,4 +1,4 @@
-//! Compares the poses of a contender with those of the reference.
+//! Compares the poses of a contender with the poses of the reference.
 
 use posse::{Error, Evaluator, Pose, Reference, Ticks};
 
@@ -9,7 +9,7 @@ const CHECKED: usize = 64;
 /// Frames that a contender plays before the comparison. Some instances have then started their clip again.
 const FRAMES: i64 = 5;
 
-/// Plays a new contender for some frames, and returns the largest difference between its numbers and those of the
+/// Plays a new contender for some frames, and returns the largest difference between its numbers and the numbers of the
 /// reference.
 ///
 /// # Errors
@@ -58,7 +58,7 @@ fn difference(expected: &Pose, actual: &Pose) -> f64 {
     })
 }
 
-/// All numbers of a pose. Rotations have the sign that brings them to those of the expected pose.
+/// All numbers of a pose. Rotations have the sign of the rotations of the expected pose.
 fn numbers(pose: &Pose, expected: &Pose) -> Vec<f64> {
     let locals = pose.local.iter().zip(&expected.local).flat_map(|(local, expected)| {
         let rotation = if local.rotation.dot(expected.rotation) < 0.0 { -local.rotation } else { local.rotation };

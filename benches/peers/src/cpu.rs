@@ -22,7 +22,7 @@ impl Cpu {
     /// The engine for a number of instances.
     ///
     /// # Errors
-    /// Those of the engine.
+    /// The errors of the engine.
     pub fn new(
         scene: &Scene,
         workload: Workload,
@@ -37,14 +37,14 @@ impl Cpu {
     /// The engine on one thread, with the widest instruction set, and with keys that [`compress`] has compressed.
     ///
     /// # Errors
-    /// Those of the engine.
+    /// The errors of the engine.
     pub fn compressed(
         scene: &Scene,
         compressed: PackedLibrary,
         workload: Workload,
         instances: usize,
     ) -> Result<Self, Error> {
-        // The bound of a displacement is 1e-4; numbers of matrices are those of a shell at a distance of 3e-2.
+        // The bound of a displacement is 1e-4; numbers of matrices show a shell at a distance of 3e-2.
         Self::of(CpuEngine::from_packed(compressed, 1), compressed_name(), 1e-2, scene, workload, instances)
     }
 
@@ -65,7 +65,7 @@ impl Cpu {
 /// Compresses a library within the bound that `native/acl.cc` has, too: 0.1 mm at 3 cm from a joint.
 ///
 /// # Errors
-/// Those of packing.
+/// The errors of packing.
 pub fn compress(library: &Library) -> Result<PackedLibrary, Error> {
     let bound = ErrorBound { error: Length::Units(1e-4), shell: Length::Units(0.03) };
     CompressedLibrary::new(library, bound)?.pack()

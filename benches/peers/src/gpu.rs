@@ -21,9 +21,9 @@ impl Gpu {
     /// The engine for a number of instances, on this device.
     ///
     /// # Errors
-    /// Those of the engine.
+    /// The errors of the engine.
     pub fn new(scene: &Scene, workload: Workload, instances: usize, gpu: GpuContext) -> Result<Self, Error> {
-        let engine = GpuEngine::new(&scene.library, gpu)?;
+        let engine = GpuEngine::new(gpu, &scene.library)?;
         let outputs = workload.outputs();
         let crowd = scene.crowd(workload, 0..instances)?;
         let crowd = GpuCrowd::new(engine.library(), &crowd, outputs)?;

@@ -69,8 +69,8 @@ struct Args {
     /// The sources of ozz-animation 0.16, https://github.com/guillaumeblanc/ozz-animation, to compare with it, too.
     #[arg(long, value_name = "DIR")]
     ozz: Option<PathBuf>,
-    /// The sources of ACL 2.1, https://github.com/nfrechette/acl, to compare with its local poses, too; then those of
-    /// Realtime Math 2.2, https://github.com/nfrechette/rtm.
+    /// The sources of ACL 2.1, https://github.com/nfrechette/acl, to compare with its local poses, too; then the
+    /// sources of Realtime Math 2.2, https://github.com/nfrechette/rtm.
     #[arg(long, value_names = ["DIR", "RTM_DIR"], num_args = 2)]
     acl: Vec<PathBuf>,
     /// Prints JSON.

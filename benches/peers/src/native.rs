@@ -29,8 +29,7 @@ pub struct NativeLibrary {
     bound: f64,
 }
 
-/// ozz-animation 0.16. Its additive layers turn a joint before the pose below, those of posse after it, so that the
-/// poses would differ.
+/// ozz-animation 0.16. Its program plays no additive layers.
 pub const OZZ: NativeLibrary = NativeLibrary {
     name: "ozz-animation x1",
     program: "ozz",
@@ -82,8 +81,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Compiles the program of a library for this machine, with its sources. The first folder is that of the library,
-    /// others are those of headers that it needs.
+    /// Compiles the program of a library for this machine, with its sources. The first folder has the library,
+    /// others the headers that it needs.
     ///
     /// # Errors
     /// [`Error::Usage`] if a folder or a C++ compiler is missing, or compiling fails.

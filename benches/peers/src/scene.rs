@@ -189,7 +189,7 @@ impl Scene {
     }
 
     /// The phases of an instance in its clips at time 0, in ticks. Multiples of two irrational ratios distribute them
-    /// evenly; those of mixed clips are random.
+    /// evenly; phases of mixed clips are random.
     pub fn phases(&self, workload: Workload, instance: usize) -> [Ticks; 2] {
         let phases = match workload {
             Workload::Mixed => [0, 1].map(|layer| random(2 * instance as u64 + layer)),

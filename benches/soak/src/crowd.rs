@@ -147,7 +147,7 @@ impl ChangingCrowd {
         engine.wait()
     }
 
-    /// Compares the poses of the last frame with those of the reference.
+    /// Compares the poses of the last frame with the poses of the reference.
     fn check(&self, contents: &Contents, engine: &GpuEngine) -> Result<contract::Report, Error> {
         let library = &contents.library;
         let mut report = contract::Report::default();
@@ -317,7 +317,7 @@ pub struct Stage<'a> {
     engine: GpuEngine,
     /// The crowd that goes on.
     crowd: ChangingCrowd,
-    /// The crowd that begins anew on each device, so that its frames are those of a new process.
+    /// The crowd that begins anew on each device, so that its frames are the frames of a new process.
     repeated: ChangingCrowd,
     /// The instances that were requested.
     requested: usize,
@@ -327,7 +327,7 @@ impl<'a> Stage<'a> {
     /// Two crowds of about this many instances each.
     pub fn new(adapter: Option<&'a str>, requested: usize) -> Result<Self, Error> {
         let contents = Contents::new()?;
-        let engine = GpuEngine::new(&contents.library, open(adapter)?)?;
+        let engine = GpuEngine::new(open(adapter)?, &contents.library)?;
         let crowd = ChangingCrowd::new(&contents, &engine, requested)?;
         let repeated = ChangingCrowd::new(&contents, &engine, requested)?;
         Ok(Self { adapter, contents, engine, crowd, repeated, requested })
@@ -360,7 +360,7 @@ impl<'a> Stage<'a> {
         Ok(clock.elapsed())
     }
 
-    /// Compares the poses of the last frame with those of the reference.
+    /// Compares the poses of the last frame with the poses of the reference.
     pub fn check(&self) -> Result<contract::Report, Error> {
         self.crowd.check(&self.contents, &self.engine)
     }
@@ -374,7 +374,7 @@ impl<'a> Stage<'a> {
             Err(error) => return Err(error),
             Ok(()) => return Err(Error::Device("a destroyed device still answers".into())),
         }
-        self.engine = GpuEngine::new(&self.contents.library, open(self.adapter)?)?;
+        self.engine = GpuEngine::new(open(self.adapter)?, &self.contents.library)?;
         self.repeated = ChangingCrowd::new(&self.contents, &self.engine, self.requested)?;
         self.crowd.move_to(&self.engine)
     }

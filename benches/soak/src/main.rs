@@ -247,7 +247,7 @@ fn failed(reason: impl std::fmt::Display) -> Error {
 /// Runs as the new process: poses a frame per line of stdin, and prints its time.
 fn answer(args: &Args) -> Result<bool, Error> {
     let contents = Contents::new()?;
-    let engine = GpuEngine::new(&contents.library, crowd::open(args.adapter.as_deref())?)?;
+    let engine = GpuEngine::new(crowd::open(args.adapter.as_deref())?, &contents.library)?;
     let mut crowd = ChangingCrowd::new(&contents, &engine, args.instances as usize)?;
     // The process that asks has ended if a request cannot be read.
     for _ in io::stdin().lock().lines().map_while(Result::ok) {

@@ -12,7 +12,8 @@ use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 const MEMORY_GROWTH: f64 = 0.02;
 /// The greatest growth of the number of open files. A driver may open some of them late.
 const FILE_GROWTH: f64 = 2.0;
-/// The greatest growth of the time of a frame beside that of a new process, as a share of that in the first half.
+/// The greatest growth of the time of a frame beside the time in a new process, as a share of the ratio in the first
+/// half.
 const TIME_GROWTH: f64 = 0.02;
 /// A run is judged if it takes this many minutes.
 const JUDGED: f64 = 6.0;
@@ -26,7 +27,7 @@ pub struct Minute {
     pub frames: usize,
     /// The time of a frame in milliseconds: the 5th percentile, the median and the 95th percentile.
     pub frame_ms: [f64; 3],
-    /// The ratio of the time of a frame here to that of the same frame in a new process: the quartiles of the pairs.
+    /// The ratio of the time of a frame here to its time in a new process: the quartiles of the pairs.
     pub frame_ratio: Option<[f64; 3]>,
     /// The same ratio of processor times.
     pub processor_ratio: Option<[f64; 3]>,
@@ -179,7 +180,7 @@ impl Record {
         quantities
     }
 
-    /// The ratio of the time of a frame to that of the same frame in a new process, in a minute: of processor times, if
+    /// The ratio of the time of a frame to its time in a new process, in a minute: of processor times, if
     /// most minutes have it. A short last minute may have none.
     fn time_ratio(&self) -> Option<fn(&Minute) -> Option<f64>> {
         let ratios: [fn(&Minute) -> Option<f64>; 2] = [
@@ -332,7 +333,7 @@ impl FrameTime {
 pub struct Resources {
     /// Resident memory in bytes. It holds the memory of a software device, too.
     pub memory: u64,
-    /// Open files, with those of drivers; `None` if the system does not list them.
+    /// Open files, with the files of drivers; `None` if the system does not list them.
     pub files: Option<u64>,
     /// The processor time of all threads so far.
     pub processor: Duration,

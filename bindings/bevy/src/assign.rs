@@ -28,7 +28,7 @@ type Member =
     (&'static Posse, Option<&'static ChainGoals>, Option<&'static LayerTransition>, Option<&'static mut Slot>);
 
 impl Characters<'_, '_> {
-    /// The characters to look at: those that are new or changed, and all of some rigs.
+    /// The characters to look at: new and changed ones, and all of some rigs.
     fn to_look_at(&self, is_refreshed: impl Fn(AssetId<CrowdRig>) -> bool) -> Vec<Entity> {
         let others = self.all.iter().filter(|(entity, posse)| {
             // Only after a change of a rig are there any.

@@ -20,7 +20,7 @@ pub struct Posse {
     pub rig: Handle<CrowdRig>,
     /// The layers, up to eight. Without any, the character stands in its rest pose.
     pub layers: Vec<ClipLayer>,
-    /// The parameters, up to 16, which layers may refer to by index. Those that are not there are 0.
+    /// The parameters, up to 16, which layers may refer to by index. Missing ones are 0.
     pub parameters: Vec<f32>,
 }
 

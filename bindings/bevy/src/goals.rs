@@ -11,7 +11,7 @@ use crate::clip_layer::missing;
 /// Goals of a character: targets for chains of its joints, such as the ground for feet. They act in order, each on the
 /// pose that the one before left. Sockets follow the joints as the goals have moved them.
 ///
-/// The chains are those of the rig's library, by name: [`CrowdRig::edit`](crate::CrowdRig::edit) adds them to a rig
+/// The chains stand in the rig's library, by name: [`CrowdRig::edit`](crate::CrowdRig::edit) adds them to a rig
 /// from a file.
 ///
 /// # Examples

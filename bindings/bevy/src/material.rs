@@ -28,7 +28,7 @@ pub struct CrowdSkinning {
     /// The displacements of morph targets.
     #[storage(102, read_only, visibility(vertex))]
     pub(crate) morphs: Handle<ShaderBuffer>,
-    /// The morph weights of the present frame, and after them those of the frame before.
+    /// The morph weights of the present frame, and after them the weights of the frame before.
     #[storage(103, read_only, visibility(vertex))]
     pub(crate) weights: Handle<ShaderBuffer>,
 }
@@ -88,7 +88,7 @@ impl MaterialExtension for CrowdSkinning {
     }
 }
 
-/// A buffer that those of posse replace.
+/// A buffer until a buffer of posse replaces it.
 pub(crate) fn placeholder() -> ShaderBuffer {
     ShaderBuffer::with_size(48, RenderAssetUsages::default())
 }

@@ -22,7 +22,7 @@ pub(crate) const ATTRIBUTE_CROWD_MORPHS: MeshVertexAttribute =
 /// The same mesh with the joints and weights of a character of a crowd in place of Bevy's; `None` if it has no joints.
 ///
 /// `first` is the position of the mesh's skin among the matrices of a character: 0 for the first skin. The mesh has no
-/// morph targets any more; those of a rig's parts ([`CrowdRig`](crate::CrowdRig)) are kept for the rig.
+/// morph targets any more; the targets of a rig's parts ([`CrowdRig`](crate::CrowdRig)) are kept for the rig.
 pub fn crowd_mesh(mut mesh: Mesh, first: u16) -> Option<Mesh> {
     if mesh.try_morph_targets().is_ok() {
         mesh = without_targets(&mesh);

@@ -15,7 +15,7 @@ use crate::rig::{CrowdRig, RigPart};
 /// The displacements of all meshes of a rig, as the shader reads them: rows of four words.
 ///
 /// The first row has the number of matrices and of morph weights of a character. Each displacement that is not zero has
-/// three rows, those of a vertex follow one another: position and the index of the weight, normal, tangent.
+/// three rows, and the rows of a vertex follow one another: position and the index of the weight, normal, tangent.
 #[derive(Debug)]
 pub(crate) struct Morphs {
     rows: Vec<[u32; 4]>,
@@ -66,7 +66,7 @@ impl Morphs {
         if bytes > self.most_bytes {
             let most = self.most_bytes;
             warn!(
-                "the displacements of morph targets take {bytes} bytes with those of a mesh of {count} vertices, but the device binds at \
+                "the displacements of morph targets take {bytes} bytes with the targets of a mesh of {count} vertices, but the device binds at \
                  most {most}; the mesh is drawn without: export fewer vertices or targets"
             );
             self.rows.truncate(before);

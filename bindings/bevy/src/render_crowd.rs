@@ -164,7 +164,7 @@ impl RenderCrowd {
                 }
             }
         }
-        // All parameters, so that those of before do not stay.
+        // All parameters, so that none of the frame before stays.
         let mut values = change.parameters.clone();
         values.resize(gpu.crowd.parameter_count(), 0.0);
         fits(gpu.crowd.set_parameters(slot, &values))?;
@@ -226,7 +226,7 @@ pub(crate) fn begin(mut crowds: ResMut<RenderCrowds>) {
     }
 }
 
-/// Brings the crowds on the device up to date, and puts their buffers in the place of those that the materials name.
+/// Brings the crowds on the device up to date, and puts their buffers in place of the buffers that the materials name.
 pub(crate) fn prepare(
     mut crowds: ResMut<RenderCrowds>,
     (device, queue): (Res<RenderDevice>, Res<RenderQueue>),

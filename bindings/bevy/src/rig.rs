@@ -43,7 +43,7 @@ pub struct RigPart {
     pub material: StandardMaterial,
     /// The skin that the joints of the mesh refer to.
     pub skin: SkinId,
-    /// The joint whose morph weights are those of the mesh's targets, in their order. Without one, the targets are not
+    /// The joint that has the morph weights of the mesh's targets, in their order. Without one, the targets are not
     /// used.
     pub joint: Option<usize>,
 }
@@ -52,7 +52,7 @@ impl CrowdRig {
     /// A rig of a skeleton of a library, with its skins, clips and masks.
     ///
     /// # Errors
-    /// Those of [`PackedLibrary::new`]; [`Error::Usage`] if the skeleton has no skin, or its skins have more than
+    /// The errors of [`PackedLibrary::new`]; [`Error::Usage`] if the skeleton has no skin, or its skins have more than
     /// 65,535 joints.
     pub fn new(
         library: Library,
@@ -88,7 +88,7 @@ impl CrowdRig {
     /// the change again when the file is loaded again.
     ///
     /// # Errors
-    /// Those of the change, and those of [`PackedLibrary::new`]. The rig then stays as it was.
+    /// The errors of the change and of [`PackedLibrary::new`]. The rig then stays as it was.
     pub fn edit<T>(&mut self, change: impl FnOnce(&mut Library) -> Result<T, Error>) -> Result<T, Error> {
         let mut library = (*self.library).clone();
         let outcome = change(&mut library)?;

@@ -80,10 +80,10 @@ pub(crate) fn move_by_roots(
     }
 }
 
-/// The character during a step, with parameters that go from those of the frame before to the present ones; `None` if
-/// nothing can move it.
+/// The character during a step, with parameters that go from the values of the frame before to the present ones; `None`
+/// if nothing can move it.
 ///
-/// If its layers change as well, the parameters stay as they were: the new ones are those of the new layers.
+/// If its layers change as well, the parameters stay as they were: the new ones belong to the new layers.
 fn during<'a>(slot: &'a Slot, posse: &Posse, step: Step) -> Option<(Cow<'a, Crowd>, Step)> {
     let alone = slot.alone.at(step.to);
     let before = alone.parameter_values(0, step.from).0;

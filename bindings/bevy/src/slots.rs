@@ -22,8 +22,8 @@ pub(crate) struct Slot {
     pub index: u32,
     /// The index of its first matrix.
     pub tag: u32,
-    /// The library of the layers. After a change of the rig, it is not that of the rig until the slot is looked at
-    /// again.
+    /// The library of the layers. After a change of the rig, it differs from the library of the rig until the slot is
+    /// looked at again.
     pub library: Arc<Library>,
     /// The character alone, with its transition, for the CPU.
     pub alone: Crowd,

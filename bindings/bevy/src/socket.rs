@@ -7,8 +7,8 @@ use crate::clock::CrowdClock;
 use crate::rig::CrowdRig;
 use crate::slots::Slot;
 
-/// An entity that follows a joint of a character. Make it a child of the character: its `Transform` is then that of the
-/// joint.
+/// An entity that follows a joint of a character. Make it a child of the character: its `Transform` is then the
+/// transform of the joint.
 ///
 /// The CPU poses these characters once more, by the `f64` reference. Others cost nothing.
 #[derive(Component, Debug, Clone)]

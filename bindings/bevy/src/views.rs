@@ -1,4 +1,4 @@
-//! The views in which characters can be seen: those of cameras, and those of lights with shadows.
+//! The views in which characters can be seen: the views of cameras, and of lights with shadows.
 
 use bevy::camera::primitives::{Aabb, CascadesFrusta, Frustum};
 use bevy::camera::visibility::{NoCpuCulling, NoFrustumCulling, RenderLayers};

@@ -92,9 +92,9 @@ typedef enum posse_item {
   POSSE_ITEM_CLIP = 1,
   // A joint; the owner is its skeleton.
   POSSE_ITEM_JOINT = 2,
-  // An event; the owner is its clip. Its name is that of the function to call.
+  // An event; the owner is its clip. Its name is the name of the function to call.
   POSSE_ITEM_EVENT = 3,
-  // A morph weight among those of all joints; the owner is the skeleton.
+  // A morph weight among the weights of all joints; the owner is the skeleton.
   POSSE_ITEM_WEIGHT = 4,
   // A property; the owner is the skeleton.
   POSSE_ITEM_PROPERTY = 5,
@@ -377,7 +377,7 @@ typedef struct posse_transition {
 
 // Memory of the caller for one output of all instances. This struct never grows.
 typedef struct posse_output {
-  // The numbers of instance 0; those of instance `i` begin at `i * stride`. Null if the output is not wanted.
+  // The numbers of instance 0; the numbers of instance `i` begin at `i * stride`. Null if the output is not wanted.
   float *numbers;
   // The number of numbers that the memory has.
   size_t count;
@@ -429,7 +429,7 @@ typedef struct posse_event_list {
   size_t capacity;
   // Set by the call: the number of events that it has written.
   size_t count;
-  // Set by the call: the number of events that had no room. Those of the first instances are written.
+  // Set by the call: the number of events that had no room. The events of the first instances are written.
   uint64_t missed;
 } posse_event_list;
 
@@ -469,7 +469,7 @@ typedef struct posse_layout {
 typedef struct posse_load_options {
   // `sizeof(posse_load_options)`.
   size_t struct_size;
-  // The frames per second of a BVH file; 0 for those of the file.
+  // The frames per second of a BVH file; 0 for the rate of the file.
   double fps;
   // The skeleton whose joints a clip of Cocos Creator moves.
   uint32_t skeleton;
@@ -536,7 +536,7 @@ typedef struct posse_skeleton_info {
   uint32_t joint_count;
   // The number of skins.
   uint32_t skin_count;
-  // The number of joints of all skins together: that of the skin matrices.
+  // The number of joints of all skins together: as many as skin matrices.
   uint32_t skin_joint_count;
   // The number of morph weights of all joints.
   uint32_t weight_count;
@@ -550,7 +550,7 @@ typedef struct posse_skeleton_info {
 typedef struct posse_joint_info {
   // `sizeof(posse_joint_info)`, set by the caller.
   size_t struct_size;
-  // The index of the parent, smaller than that of the joint; `POSSE_NONE` for a root.
+  // The index of the parent, smaller than the index of the joint; `POSSE_NONE` for a root.
   uint32_t parent;
   // The number of morph weights.
   uint32_t weight_count;
@@ -566,11 +566,11 @@ typedef struct posse_joint_info {
 typedef struct posse_skin_joint_info {
   // `sizeof(posse_skin_joint_info)`, set by the caller.
   size_t struct_size;
-  // The index of the skin among those of the skeleton.
+  // The index of the skin among the skins of the skeleton.
   uint32_t skin;
   // The index of the joint in the skeleton.
   uint32_t joint;
-  // The matrix from the space of the mesh to that of the joint in the bind pose: three rows of four numbers.
+  // The matrix from the space of the mesh to the space of the joint in the bind pose: three rows of four numbers.
   float inverse_bind[12];
 } posse_skin_joint_info;
 
@@ -863,7 +863,7 @@ enum posse_status posse_library_get_joint(const struct posse_library *library,
                                           uint32_t joint,
                                           struct posse_joint_info *info);
 
-// Writes what a joint of the skins of a skeleton has. `index` is that of its skin matrix: the skins of a skeleton follow one
+// Writes what a joint of the skins of a skeleton has. `index` counts skin matrices: the skins of a skeleton follow one
 // another, each with its joints in the order to which the vertices of its mesh refer.
 enum posse_status posse_library_get_skin_joint(const struct posse_library *library,
                                                uint32_t skeleton,
@@ -910,9 +910,9 @@ enum posse_status posse_packed_get_dispatch(const struct posse_packed *packed,
                                             uint32_t dispatch,
                                             struct posse_packed_dispatch *info);
 
-// Writes the name of the kernel of a dispatch, which is that of its file without the extension, as `posse_library_name`
-// writes names. Kernels of another version of posse or of a library of other features have other names or meanings: write
-// them for this library, by the command of the same version.
+// Writes the name of the kernel of a dispatch: its file without the extension, as `posse_library_name` writes names.
+// Kernels of another version of posse or of a library of other features have other names or meanings: write them for
+// this library, by the command of the same version.
 enum posse_status posse_packed_kernel(const struct posse_packed *packed,
                                       uint32_t batch,
                                       uint32_t dispatch,
@@ -920,8 +920,8 @@ enum posse_status posse_packed_kernel(const struct posse_packed *packed,
                                       size_t capacity,
                                       size_t *length);
 
-// Writes the sizes of a buffer of a batch. `buffer` is a `posse_buffer`. Those of the library are the same for all batches
-// of all crowds of the library.
+// Writes the sizes of a buffer of a batch. `buffer` is a `posse_buffer`. Buffers of the library are the same for all
+// batches of all crowds of the library.
 enum posse_status posse_packed_get_buffer(const struct posse_packed *packed,
                                           uint32_t batch,
                                           uint32_t buffer,

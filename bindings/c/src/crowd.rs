@@ -251,7 +251,7 @@ impl Crowd {
     }
 
     /// The events that the layers of a chunk, or of all chunks, reach in a step: at most `capacity`, and the number of
-    /// those that are missing.
+    /// the events that are missing.
     pub fn events(&self, chunk: u32, step: Step, capacity: usize) -> Outcome<(Vec<Event>, u64)> {
         let (mut events, mut missed) = (Vec::new(), 0_u64);
         self.for_each_chunk(chunk, |chunk| {
@@ -390,7 +390,7 @@ impl Chunk {
     fn packed(&mut self, snapshot: &Snapshot, outputs: Outputs) -> Outcome<&mut CpuCrowd> {
         let Self { instances, parameters, posed, .. } = self;
         if posed.is_none() {
-            // The new parameters are those of the last frame; then those of the next one are set.
+            // The new parameters are the parameters of the last frame; then the next ones are set.
             for (place, own) in parameters.iter().enumerate().filter(|(_, own)| own.count > 0) {
                 instances.set_parameters(place, own.constants(&own.before)?)?;
             }
@@ -403,7 +403,7 @@ impl Chunk {
         posed.as_mut().ok_or_else(Error::poisoned)
     }
 
-    /// Packs the layers of an instance, which fit the library, into the place of those that it had, or leaves that to
+    /// Packs the layers of an instance, which fit the library, into the place of its former layers, or leaves that to
     /// the next pose if they need more room.
     fn pack_layers(&mut self, engine: &CpuEngine, place: usize) {
         let Self { instances, posed, .. } = self;

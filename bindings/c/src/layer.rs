@@ -1,4 +1,4 @@
-//! Layers, transitions, chains and goals, from what C gives to those of the library.
+//! Layers, transitions, chains and goals, from the structs of C to the types of the library.
 
 use posse::ik::{Chain, ChainKind, Goal, GoalTarget, GoalWeight};
 use posse::parameters::WeightDriver;

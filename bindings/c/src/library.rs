@@ -285,7 +285,7 @@ impl Library {
             return Ok(Arc::clone(snapshot));
         }
         let parts = Arc::clone(&state.parts);
-        // The threads are those of the caller.
+        // The threads belong to the caller.
         let engine = CpuEngine::with_threads(&parts.library, 1)?;
         let snapshot = Arc::new(Snapshot { parts, engine });
         state.snapshot = Some(Arc::clone(&snapshot));
@@ -360,7 +360,7 @@ fn find_name<'a>(kind: &str, names: impl Iterator<Item = Option<&'a str>>, text:
     }
 }
 
-/// The name of a morph weight among those of all joints.
+/// The name of a morph weight among the weights of all joints.
 fn weight_name(skeleton: &Skeleton, index: u32) -> Outcome<String> {
     let ranges = skeleton.weight_ranges();
     let at = index as usize;

@@ -31,7 +31,7 @@ impl Packed {
             max_binding_bytes: some_or(options.max_binding_bytes, usual.max_binding_bytes),
             max_groups_per_row: some_or(options.max_groups_per_row, usual.max_groups_per_row),
         };
-        // The threads are those of the caller.
+        // The threads belong to the caller.
         let library = PackedLibrary::with_threads(library, 1)?;
         let crowd = DeviceCrowd::new(&library, crowd, outputs, CrowdOptions::NONE, limits)?;
         Ok(Self { library, crowd })
@@ -87,7 +87,7 @@ impl Packed {
         Ok(PackedBuffer { bytes, content_bytes: contents.len() as u64, ..PackedBuffer::default() })
     }
 
-    /// The contents of a buffer, and its size. The buffers of the library are those of every batch.
+    /// The contents of a buffer, and its size. All batches have the same buffers of the library.
     pub fn contents(&self, batch: u32, buffer: u32) -> Outcome<(&[u8], u64)> {
         let number = numbered::<types::Buffer>(buffer)? as u32;
         let &buffer = item("buffer", Buffer::ALL.iter(), number)?;

@@ -77,9 +77,9 @@ pub enum Item {
     Clip = 1,
     /// A joint; the owner is its skeleton.
     Joint = 2,
-    /// An event; the owner is its clip. Its name is that of the function to call.
+    /// An event; the owner is its clip. Its name is the name of the function to call.
     Event = 3,
-    /// A morph weight among those of all joints; the owner is the skeleton.
+    /// A morph weight among the weights of all joints; the owner is the skeleton.
     Weight = 4,
     /// A property; the owner is the skeleton.
     Property = 5,
@@ -217,7 +217,7 @@ pub enum SkinFormat {
 pub struct LoadOptions {
     /// `sizeof(posse_load_options)`.
     pub struct_size: usize,
-    /// The frames per second of a BVH file; 0 for those of the file.
+    /// The frames per second of a BVH file; 0 for the rate of the file.
     pub fps: f64,
     /// The skeleton whose joints a clip of Cocos Creator moves.
     pub skeleton: u32,
@@ -271,7 +271,7 @@ pub struct SkeletonInfo {
     pub joint_count: u32,
     /// The number of skins.
     pub skin_count: u32,
-    /// The number of joints of all skins together: that of the skin matrices.
+    /// The number of joints of all skins together: as many as skin matrices.
     pub skin_joint_count: u32,
     /// The number of morph weights of all joints.
     pub weight_count: u32,
@@ -287,7 +287,7 @@ pub struct SkeletonInfo {
 pub struct JointInfo {
     /// `sizeof(posse_joint_info)`, set by the caller.
     pub struct_size: usize,
-    /// The index of the parent, smaller than that of the joint; `POSSE_NONE` for a root.
+    /// The index of the parent, smaller than the index of the joint; `POSSE_NONE` for a root.
     pub parent: u32,
     /// The number of morph weights.
     pub weight_count: u32,
@@ -305,11 +305,11 @@ pub struct JointInfo {
 pub struct SkinJointInfo {
     /// `sizeof(posse_skin_joint_info)`, set by the caller.
     pub struct_size: usize,
-    /// The index of the skin among those of the skeleton.
+    /// The index of the skin among the skins of the skeleton.
     pub skin: u32,
     /// The index of the joint in the skeleton.
     pub joint: u32,
-    /// The matrix from the space of the mesh to that of the joint in the bind pose: three rows of four numbers.
+    /// The matrix from the space of the mesh to the space of the joint in the bind pose: three rows of four numbers.
     pub inverse_bind: [f32; 12],
 }
 
@@ -507,7 +507,7 @@ pub struct Layout {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Output {
-    /// The numbers of instance 0; those of instance `i` begin at `i * stride`. Null if the output is not wanted.
+    /// The numbers of instance 0; the numbers of instance `i` begin at `i * stride`. Null if the output is not wanted.
     pub numbers: *mut f32,
     /// The number of numbers that the memory has.
     pub count: usize,
@@ -565,7 +565,7 @@ pub struct EventList {
     pub capacity: usize,
     /// Set by the call: the number of events that it has written.
     pub count: usize,
-    /// Set by the call: the number of events that had no room. Those of the first instances are written.
+    /// Set by the call: the number of events that had no room. The events of the first instances are written.
     pub missed: u64,
 }
 

@@ -1,5 +1,5 @@
-//! Contacts of feet with the ground. A contact is a matter of a whole clip, so that those of a clip are found when they
-//! are first asked for, and kept.
+//! Contacts of feet with the ground. A contact is a matter of a whole clip, so that the contacts of a clip are found
+//! when they are first asked for, and kept.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::AtomicBool;
@@ -20,11 +20,11 @@ type Known = HashMap<(usize, u64), Arc<FootContacts>>;
 pub struct ContactCache(Mutex<Known>);
 
 impl ContactCache {
-    /// The contacts of clips of a collection at frame rates, in their order. Those that are not known yet are found on
-    /// up to this many threads; a file is read once for all of its clips.
+    /// The contacts of clips of a collection at frame rates, in their order. Contacts that are not known yet are found
+    /// on up to this many threads; a file is read once for all of its clips.
     ///
     /// # Errors
-    /// Those of [`MotionQuality::of_clip`] and [`KeyStore::of_file`], and [`work::interrupted`].
+    /// The errors of [`MotionQuality::of_clip`] and [`KeyStore::of_file`], and [`work::interrupted`].
     pub fn of_clips(
         &self,
         keys: &KeyStore,

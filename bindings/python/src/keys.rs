@@ -1,7 +1,7 @@
 //! The keys of a library in `f64`, for what is not sampling: retargeting, mirror images, and contacts of feet.
 //!
 //! The engine has all keys in `f32`, or compressed. A library of files keeps no others: it reads the files again, and
-//! refuses those that have changed. So its memory is that of the engine.
+//! refuses changed ones. So its memory is the memory of the engine.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub struct KeyFiles {
     options: LoadOptions,
     /// The proportions of bodies of SMPL.
     rest: Option<Proportions>,
-    /// The facts of each file, and then those of other files that were read.
+    /// The facts of each file, and then the facts of other files that were read.
     sources: Vec<SourceFile>,
 }
 
@@ -44,7 +44,7 @@ impl KeyStore {
     /// The collection with all keys, which are read on up to this many threads.
     ///
     /// # Errors
-    /// Those of [`Collection::load`], and [`Error::Usage`] for a file that has changed.
+    /// The errors of [`Collection::load`], and [`Error::Usage`] for a file that has changed.
     pub fn all(&self, threads: usize, stop: &AtomicBool) -> Result<Arc<Collection>, Error> {
         match self {
             Self::Kept(collection) => Ok(Arc::clone(collection)),
@@ -55,11 +55,11 @@ impl KeyStore {
         }
     }
 
-    /// A collection with the keys of a file. `first` is the index of its first clip, which the result has, too: that of
-    /// a clip is less by this number there.
+    /// A collection with the keys of a file. `first` is the index of its first clip, which the result has, too: the
+    /// index of a clip is less by this number there.
     ///
     /// # Errors
-    /// Those of [`all`](Self::all).
+    /// The errors of [`all`](Self::all).
     pub fn of_file(&self, file: usize, first: usize, stop: &AtomicBool) -> Result<(Arc<Collection>, usize), Error> {
         match self {
             Self::Kept(collection) => Ok((Arc::clone(collection), 0)),

@@ -32,7 +32,7 @@ pub struct Request {
 }
 
 impl Layout {
-    /// The arrays of a request. Joints are those that the texts select, in their order; without texts all nodes of the
+    /// The arrays of a request. The texts select the joints, in their order; without texts all nodes of the
     /// file. So are morph weights.
     ///
     /// # Errors

@@ -167,7 +167,7 @@ impl Library {
     }
 
     /// Fills arrays, a row per clip and time. There must be a layout for the skeleton of each clip, all with the same
-    /// shapes. Contacts are found in frames at this rate, or that of each clip.
+    /// shapes. Contacts are found in frames at this rate, or at the rate of each clip.
     fn fill(
         &self,
         py: Python<'_>,
@@ -310,7 +310,7 @@ pub fn slices_of<'a>(arrays: &'a mut [PyReadwriteArrayDyn<'_, f32>]) -> PyResult
     Ok(arrays.iter_mut().map(|array| array.as_slice_mut()).collect::<Result<_, _>>()?)
 }
 
-/// Borrows an array. Two borrows of the same memory are refused, also those of two calls at the same time.
+/// Borrows an array. Two borrows of the same memory are refused, also by two calls at the same time.
 pub fn borrow<'py>(array: &Bound<'py, PyArrayDyn<f32>>) -> PyResult<PyReadwriteArrayDyn<'py, f32>> {
     let error = |error: numpy::BorrowError| {
         Error::new_err(format!(

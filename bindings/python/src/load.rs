@@ -26,7 +26,7 @@ pub struct Collection {
     pub warnings: Vec<String>,
     /// The options with which BVH files are read.
     pub options: LoadOptions,
-    /// All files that were read, also those of skeletons and poses.
+    /// All files that were read, also files of skeletons and poses.
     pub sources: Vec<SourceFile>,
 }
 
@@ -48,7 +48,7 @@ pub struct LoadedClip {
     pub clip: ClipId,
     /// The index of its file among the files that are used.
     pub file: usize,
-    /// Its frame rate: that of its keys, or the default.
+    /// Its frame rate: the rate of its keys, or the default.
     pub fps: f64,
 }
 
@@ -197,7 +197,7 @@ impl LoadedRig {
     }
 }
 
-/// Compares all of two skeletons but their names, which are those of the files.
+/// Compares all of two skeletons but their names, which the files give.
 fn is_same(one: &Skeleton, other: &Skeleton) -> bool {
     one.joints() == other.joints()
         && one.properties() == other.properties()

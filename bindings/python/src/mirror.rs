@@ -12,7 +12,7 @@ impl Collection {
     /// is looked at as if it were alone. Also returns what looks wrong, with the file.
     ///
     /// # Errors
-    /// Those of [`posse::Library::mirror`].
+    /// The errors of [`posse::Library::mirror`].
     pub fn with_mirror_images(&self, wanted: &[usize], paths: &[PathBuf]) -> Result<(Self, Vec<String>), Error> {
         let mut is_wanted = vec![false; self.clips.len()];
         wanted.iter().for_each(|&index| is_wanted[index] = true);

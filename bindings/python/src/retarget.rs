@@ -167,7 +167,7 @@ impl Request {
     }
 }
 
-/// The value of `reference` or `target_pose`, unless it is `rest`. Its rules are those of the command `posse`.
+/// The value of `reference` or `target_pose`, unless it is `rest`. It follows the rules of the command `posse`.
 struct PoseChoice<'a> {
     argument: &'static str,
     text: &'a str,
@@ -248,8 +248,8 @@ impl PoseFile {
     /// there is no such file.
     ///
     /// # Errors
-    /// Those of the file, and [`Error::Usage`] for a clip that it does not have, for several clips without `#CLIP`, or
-    /// for a time that is no finite number.
+    /// The errors of the file, and [`Error::Usage`] for a clip that it does not have, for several clips without
+    /// `#CLIP`, or for a time that is no finite number.
     fn read(argument: &str, text: &str, options: &LoadOptions) -> Result<Option<Self>, Error> {
         let Some((path, rest)) = splits(text).find(|(path, _)| Path::new(path).is_file()) else { return Ok(None) };
         let file = File::read(Path::new(path), options, None)?;

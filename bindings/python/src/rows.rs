@@ -67,7 +67,7 @@ impl<'a> ArrayRows<'a> {
     /// Fills all rows on up to this many threads, until the watch stops it. The numbers do not depend on the threads.
     ///
     /// # Errors
-    /// Those of [`ArrayLayout::sample`].
+    /// The errors of [`ArrayLayout::sample`].
     pub fn fill(self, engine: &CpuEngine, threads: usize, watch: &Watch) -> Result<(), Error> {
         let threads = threads.min(self.joints.div_ceil(JOINTS_WORTH_A_THREAD)).min(self.pieces.len());
         let pieces = Mutex::new(self.pieces.into_iter());

@@ -19,14 +19,14 @@ use crate::error::{Error, to_python};
 /// The time between two looks for signals.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// The stack of a thread that does the work of a call: that of most main threads.
+/// The stack of a thread that does the work of a call: as large as the stack of most main threads.
 const STACK: usize = 8 << 20;
 
 /// Runs work on a thread of its own, with the interpreter released. A signal whose handler raises ends the call at
 /// once. The flag that the work gets is then true: it goes on in the background until it looks at the flag.
 ///
 /// # Errors
-/// Those of the work, as Python exceptions, and those of handlers of signals.
+/// The errors of the work, as Python exceptions, and exceptions of handlers of signals.
 pub fn run<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&AtomicBool) -> Result<T, posse::Error> + Send + 'static,

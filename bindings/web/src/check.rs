@@ -118,7 +118,7 @@ impl SharedCheck {
     /// Uploads the library, or poses a crowd, or compares poses for the time of a slice. Returns true when all is done.
     async fn step(&self, work: &mut Work) -> Result<bool> {
         let Some(engine) = &work.engine else {
-            work.engine = Some(GpuEngine::new_async(&self.library, self.gpu.clone()).await?);
+            work.engine = Some(GpuEngine::new_async(self.gpu.clone(), &self.library).await?);
             return Ok(false);
         };
         let Some(check) = self.checks.get(work.check) else { return Ok(true) };

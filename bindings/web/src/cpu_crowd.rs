@@ -33,7 +33,7 @@ pub struct Crowd {
     is_visible: Vec<bool>,
     /// The packed instances that are posed, with the poses of the last frame.
     posed: PackedInstances,
-    /// Those that are not, for their root motion.
+    /// The instances that are not posed, for their root motion.
     hidden: Option<PackedInstances>,
     /// True if instances have changed since they were packed.
     is_stale: bool,
@@ -190,8 +190,8 @@ impl Crowd {
         Ok(())
     }
 
-    /// Replaces the layers of all instances by those of another spread of the same count. Returns false, and changes
-    /// nothing, if it needs another crowd.
+    /// Replaces the layers of all instances by the layers of another spread of the same count. Returns false, and
+    /// changes nothing, if it needs another crowd.
     pub fn respread(&mut self, spread: &JsValue) -> Result<bool> {
         let new = self.instances.respread(&self.source.library, spread)?;
         let is_replaced = new.is_some();
@@ -416,7 +416,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Copies the skin matrices of the last frame in the order of the instances. Those of hidden instances stay.
+    /// Copies the skin matrices of the last frame in the order of the instances. The matrices of hidden instances stay.
     fn order_skin(&mut self) {
         if !self.outputs.skin || self.is_mixed {
             return;

@@ -227,8 +227,8 @@ impl Crowd {
         Ok(())
     }
 
-    /// Replaces the layers of all instances by those of another spread of the same count. Returns false, and changes
-    /// nothing, if it needs another crowd.
+    /// Replaces the layers of all instances by the layers of another spread of the same count. Returns false, and
+    /// changes nothing, if it needs another crowd.
     pub fn respread(&self, spread: &JsValue) -> Result<bool> {
         let Some(new) = self.shared.instances.borrow().respread(&self.shared.source.library, spread)? else {
             return Ok(false);
@@ -383,7 +383,7 @@ impl SharedCrowd {
         }
     }
 
-    /// Replaces the layers of instances, or of none if those of one do not fit.
+    /// Replaces the layers of instances, or of none if the layers of one do not fit.
     fn replace_layers(&self, chosen: &[usize], layers: &[Vec<posse::Layer>]) -> Result<()> {
         let entries: Vec<(usize, &[posse::Layer])> =
             chosen.iter().zip(layers).map(|(&instance, layers)| (instance, layers.as_slice())).collect();
@@ -418,8 +418,8 @@ impl SharedCrowd {
         self.source.library.skeleton(self.instances.borrow().crowd().skeleton(instance)).joints().len()
     }
 
-    /// A probe with some instances, and the commands that pose them: apart from the crowd, whose poses stay those of
-    /// its last frame. The caller submits the commands before it waits for anything.
+    /// A probe with some instances, and the commands that pose them: apart from the crowd, whose poses stay the poses
+    /// of its last frame. The caller submits the commands before it waits for anything.
     async fn probe(
         &self,
         instances: &[usize],

@@ -16,7 +16,7 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// The fields of an object, which may have those of these names. `undefined` and `null` have none.
+    /// The fields of an object, which may have fields of these names. `undefined` and `null` have none.
     pub fn new(place: String, value: &JsValue, known: &[&str]) -> Result<Self> {
         if value.is_undefined() || value.is_null() {
             return Ok(Self { place, entries: Vec::new() });

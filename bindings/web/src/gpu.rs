@@ -19,7 +19,7 @@ pub struct Gpu {
 
 /// The hint in errors of pages and programs without WebGPU.
 const HINT: &str = "use a current Chrome, Edge, Safari or Firefox, open the page over https or from localhost, and switch \
-                      hardware acceleration on; in Node.js, navigator.gpu has to be that of the package webgpu";
+                      hardware acceleration on; in Node.js, navigator.gpu has to come from the package webgpu";
 
 /// The options of a device: `OpenOptions` of `posse.d.ts`, without its `device`.
 #[derive(Deserialize, Default)]

@@ -66,7 +66,7 @@ impl LayerList {
         Ok(Self(list))
     }
 
-    /// The layers of an instance, by its position among those that the layers are given to.
+    /// The layers of an instance, by its position among the instances that the layers are given to.
     pub fn layers(&self, library: &Library, position: usize) -> Result<Vec<Layer>> {
         self.0.iter().map(|template| template.layer(library, position)).collect()
     }
@@ -88,7 +88,7 @@ fn number_of(field: &str, place: &str, value: &JsValue) -> Result<f64> {
     expected(field, number).map_or(Ok(number), |expected| Err(unexpected(place, value, &expected)))
 }
 
-/// The columns of a layer, whose numbers are those of their fields, and whole for clips.
+/// The columns of a layer, with the numbers of their fields, whole for clips.
 fn columns(fields: &Fields, count: usize) -> Result<Vec<FieldColumn>> {
     let mut columns = Vec::new();
     for field in COLUMNS {

@@ -17,7 +17,7 @@ use crate::measured_size::MeasuredSize;
 use crate::run::{CrowdCase, MeasuredRig, MeasuredRow, MeasuredRun};
 use crate::steps::{Progress, Steps};
 
-/// The generated rig: its joints, keys per track and levels. It is that of the table `instances` of `posse bench`.
+/// The generated rig: its joints, keys per track and levels. It is the rig of the table `instances` of `posse bench`.
 const RIG: [usize; 3] = [16, 60, 10];
 /// The numbers of instances on hardware.
 const COUNTS: [usize; 6] = [1, 10, 100, 1_000, 10_000, 100_000];
@@ -125,7 +125,7 @@ impl SharedMeasure {
     /// is done.
     async fn step(&self, work: &mut Work) -> Result<bool> {
         let Some(engine) = &work.engine else {
-            work.engine = Some(GpuEngine::new_async(&self.library, self.gpu.clone()).await?);
+            work.engine = Some(GpuEngine::new_async(self.gpu.clone(), &self.library).await?);
             return Ok(false);
         };
         if !work.has_bandwidth {

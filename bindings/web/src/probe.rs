@@ -1,4 +1,4 @@
-//! Poses of single instances of a crowd on the GPU, apart from those of its frames.
+//! Poses of single instances of a crowd on the GPU, apart from the poses of its frames.
 
 use std::rc::Rc;
 
@@ -50,7 +50,7 @@ impl Probe {
         Ok(encoder)
     }
 
-    /// The crowd, whose instances are those of the last call of `encode`.
+    /// The crowd, with the instances of the last call of `encode`.
     pub fn gpu_crowd(&self) -> &GpuCrowd {
         &self.gpu_crowd
     }

@@ -72,7 +72,7 @@ impl RootMotions {
         Self { translations: vec![0.0; 3 * count], rotations }
     }
 
-    /// Sets the movements of the instances of a batch to those of its outputs, in the spaces of the instances.
+    /// Sets the movements of the instances of a batch to the movements of its outputs, in the spaces of the instances.
     pub fn set_batch(&mut self, library: &posse::Library, crowd: &Crowd, instances: &[usize], numbers: &[f32]) {
         for (&instance, numbers) in instances.iter().zip(numbers.chunks_exact(NUMBERS)) {
             self.set(library, crowd, instance, numbers);

@@ -141,8 +141,8 @@ impl Retargeter {
         let target_pose = PoseChoice::new("--target-pose", args.target_pose.as_deref(), bvh, report)?;
         if let Some(PoseChoice { text, file: None, .. }) = &target_pose {
             return Err(Error::Usage(format!(
-                "--target-pose {text}: there is no such file; expected rest or a .glb, .gltf, .vrm, .vrma, .fbx or .bvh \
-                 file"
+                "--target-pose {text}: there is no such file; expected rest or a .glb, .gltf, .vrm, .vrma, .fbx or \
+                 .bvh file"
             )));
         }
         Ok(Self { args: args.clone(), map, reference, target_pose })

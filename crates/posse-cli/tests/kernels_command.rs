@@ -105,7 +105,7 @@ fn the_manifest_has_the_bindings_of_the_engine_and_the_languages() {
     for slot in ["[[buffer(0)]]", "[[buffer(4)]]", "[[buffer(7)]]", "[[buffer(16)]]"] {
         assert!(msl.contains(slot), "{slot}");
     }
-    // The sizes are those of the storage buffers: all bindings but the two uniforms, each of which is a member.
+    // The sizes belong to the storage buffers: all bindings but the two uniforms, each of which is a member.
     let sizes: Vec<_> = list(&pose["languages"]["msl"]["sizes"]["bindings"]).to_vec();
     assert_eq!(sizes.len(), 8, "{sizes:?}");
     let members = msl.split_once("struct _mslBufferSizes {").unwrap().1.split_once('}').unwrap().0;

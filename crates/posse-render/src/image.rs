@@ -161,7 +161,7 @@ fn opaque(colours: &[u8]) -> Vec<u8> {
 
 fn image(format: &str, size: [u32; 2], pixels: Vec<u8>) -> Result<Image, String> {
     if pixels.len() != 4 * size[0] as usize * size[1] as usize {
-        return Err(refusal(format, &"its pixels are not those of its size"));
+        return Err(refusal(format, &"the number of its pixels differs from its size"));
     }
     Ok(Image { size, pixels })
 }

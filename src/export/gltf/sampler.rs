@@ -309,13 +309,13 @@ pub(super) fn notes(clip: &Clip, skeleton: &Skeleton) -> Vec<String> {
     }
     if let Some(root) = clip.root_motion {
         let joint = skeleton.joint_name(root.joint);
-        add(format!("root motion; that of {joint} is left out, and {joint} keeps its movement"));
+        add(format!("root motion; the motion of {joint} is left out, and {joint} keeps its movement"));
     }
     if clip.speed != 1.0 {
-        add(format!("speed of animations; that of the clip, {}, is left out", clip.speed));
+        add(format!("speed of animations; the speed of the clip, {}, is left out", clip.speed));
     }
     if clip.wrap != WrapMode::Default {
-        add(format!("wrap modes; that of the clip, {}, is left out", clip.wrap.name()));
+        add(format!("wrap modes; the mode of the clip, {}, is left out", clip.wrap.name()));
     }
     notes
 }

@@ -201,8 +201,8 @@ record! {
         /// The rounds of ancestor doubling until every joint has reached its root: the number of bits of the depth.
         round_count: u32,
         /// The offset in the words: for each round and each joint its ancestor 2^round levels up, or `NONE`. Up to
-        /// `MAX_BYTE_JOINTS` joints, the ancestors of four rounds are the bytes of a word, that of the first round the
-        /// lowest, and `NO_ANCESTOR` stands for none.
+        /// `MAX_BYTE_JOINTS` joints, the ancestors of four rounds are the bytes of a word, the ancestor of the first
+        /// round the lowest, and `NO_ANCESTOR` stands for none.
         ancestors: u32,
         /// The offset of the rest pose in the values: translations of all joints, then rotations, then scales.
         rest: u32,

@@ -277,7 +277,7 @@ fn more_visible_workgroups_than_a_dimension_allows_are_run() {
 fn a_lost_device_is_reported_when_results_are_read() {
     let library = demo::rig(5, 3, 2).unwrap();
     let crowd = only_clip(&library, 4);
-    let engine = GpuEngine::new(&library, own_gpu(wgpu::Limits::default())).unwrap();
+    let engine = GpuEngine::new(own_gpu(wgpu::Limits::default()), &library).unwrap();
     let device = engine.gpu().device.clone();
     let options = CrowdOptions { visible: true, previous_skin: true, ..CrowdOptions::NONE };
     let make = || GpuCrowd::with_options(engine.library(), &crowd, Outputs::ALL, options);

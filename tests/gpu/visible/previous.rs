@@ -34,7 +34,7 @@ fn skins(stage: &Stage) -> [Vec<f32>; 2] {
     copies.map(|copy| bytemuck::pod_collect_to_vec(&read_mapped(device, &copy)))
 }
 
-/// Asserts that the present skin matrices are those of a tick.
+/// Asserts that the present skin matrices are the matrices of a tick.
 #[track_caller]
 fn assert_present(stage: &Stage, now: Ticks) {
     let poses = Poses { instances: (0..stage.crowd.len()).map(|instance| stage.pose(instance)).collect() };
@@ -102,7 +102,7 @@ fn instances_that_are_not_posed_stand_still() {
         stage.assert_holds(|instance| Some(last_due[instance]));
         last = present;
     }
-    // After a cut no instance moves, including those that are not posed.
+    // After a cut no instance moves, including instances that are not posed.
     stage.run_frame(tick(50), 0);
     let [previous, present] = skins(&stage);
     assert_eq!(previous, present);

@@ -165,7 +165,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// The crowd with transitions whose displacements are those of the poses of another library.
+    /// The crowd with transitions with the displacements of the poses of another library.
     pub fn crowd_of(&self, library: &Library) -> Crowd {
         let mut crowd = self.crowd.clone();
         for instance in 0..crowd.len() {
@@ -229,7 +229,7 @@ impl SceneSpec {
     /// A scene of this description with goals for its instances.
     pub fn with_goals(&self, scene: Scene) -> Scene {
         let Scene { mut library, mut crowd, step } = scene;
-        // Numbers of its own, so that the rest is that of the scene.
+        // Numbers of its own, so that the rest is as in the scene.
         let mut numbers = Numbers::new(self.seed.rotate_left(16));
         let chains = goals::add_chains(&mut numbers, &mut library);
         goals::set_goals(&mut numbers, &library, &chains, &mut crowd, step.to);
@@ -239,7 +239,7 @@ impl SceneSpec {
     /// Makes the scene with parameters, drivers of layers, sync markers and transitions.
     pub fn moving_scene(&self) -> Scene {
         let Scene { mut library, crowd, step } = self.plain_scene();
-        // Numbers of its own, so that the rest is that of the plain scene.
+        // Numbers of its own, so that the rest is as in the plain scene.
         let mut numbers = Numbers::new(self.seed.rotate_left(32));
         let drivers = motion::add_drivers(&mut numbers, &mut library);
         let crowd = motion::move_crowd(&mut numbers, &library, &drivers, &crowd, step.to);

@@ -1,5 +1,5 @@
 //! Copies the native tests, so that they compile for a browser: `posse` becomes the module `crate::posse`, environment
-//! and files become those of the page, and tests become functions in a list.
+//! and files become functions and files of the page, and tests become functions in a list.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use std::{env, fs};
 const LEFT_OUT: &str = "left_out.txt";
 /// The native tests.
 const TESTS: &str = "../..";
-/// Files that replace those of the native tests.
+/// Files that replace files of the native tests.
 const REPLACED: &str = "src/support";
 
 fn main() {

@@ -3,9 +3,9 @@
 //!
 //! `cargo run --release --example many_foxes -- Fox.glb 1000 10000 50000` runs one process per side and number of
 //! foxes, and prints a table, with the ratios to Bevy's animation. With `--still`, the rings do not turn. With
-//! `--gpu-culling`, Bevy's foxes are culled by the GPU alone, as those of posse always are. With `--cold`, each frame
-//! begins with cold caches on all sides: a software renderer, which runs the kernels of posse between frames on the
-//! cores of the measurement, leaves none warm. With `--one-thread`, Bevy runs the systems of all sides one after
+//! `--gpu-culling`, Bevy's foxes are culled by the GPU alone, as the foxes of posse always are. With `--cold`, each
+//! frame begins with cold caches on all sides: a software renderer, which runs the kernels of posse between frames on
+//! the cores of the measurement, leaves none warm. With `--one-thread`, Bevy runs the systems of all sides one after
 //! another, on one thread. `--bevy --picture FILE.png`, or `--posse` or `--rigid`, draws the scene of one side.
 
 use std::path::{Path, PathBuf};
@@ -19,9 +19,6 @@ use bevy_posse::PossePlugin;
 #[path = "../headless/mod.rs"]
 mod headless;
 mod meter;
-#[path = "../../../../examples/renderer/picture.rs"]
-#[allow(dead_code, reason = "tests read single pixels")]
-mod picture;
 mod scene;
 
 use meter::{Frame, Span, Watch};
@@ -196,7 +193,7 @@ fn measure(side: Side, count: usize, options: &Options) -> Outcome<[f64; COLUMNS
         return Err("foxes have left the view".into());
     }
     if let Some(file) = &options.picture {
-        picture::Picture::from_rows(size, &headless::shoot(&mut app, &film)).save(file)?;
+        headless::Picture::from_rows(size, &headless::shoot(&mut app, &film)).save(file)?;
     }
     let cpu = |part: fn(&Frame) -> Span| median(frames.iter().map(|frame| part(frame).cpu));
     Ok([

@@ -12,7 +12,7 @@ use posse::{Crowd, Error, Evaluator, Layer, LayerTime, Library, Outputs, Playbac
 
 use crate::stage::Stage;
 
-/// Changes the library of the rig, and that of the scene in the same way.
+/// Changes the library of the rig, and the library of the scene in the same way.
 pub fn edit<T>(stage: &mut Stage, change: impl Fn(&mut Library) -> Result<T, Error>) -> T {
     change(&mut stage.scene.library).unwrap();
     let mut rigs = stage.app.world_mut().resource_mut::<Assets<CrowdRig>>();

@@ -180,7 +180,7 @@ fn hidden_characters_are_not_posed() {
     });
 }
 
-/// The GPU culls characters, so that the plugin itself finds those that no camera sees.
+/// The GPU culls characters, so that the plugin itself finds the characters that no camera sees.
 #[test]
 fn characters_out_of_view_are_not_posed() {
     check_unposed(|mut character| {

@@ -10,9 +10,8 @@ use bevy_posse::{ClipLayer, CrowdClock, CrowdMaterial, CrowdRig, CrowdRigParts, 
 use posse::{Crowd, Evaluator, Layer, LayerTime, Outputs, Playback, Reference, Ticks};
 
 use crate::files::Folder;
-use crate::headless;
+use crate::headless::{self, Picture};
 use crate::motion::Pane;
-use crate::picture::Picture;
 
 pub const SIZE: [u32; 2] = [480, 320];
 /// The distance of the camera from the squares.
@@ -55,7 +54,8 @@ impl Buffer {
 }
 
 /// A square of two triangles on the first of two joints, several times on top of itself. The clip `wander` takes the
-/// weights of its way and of its growth from 0 to 1 and 0.5 within two seconds, and `twist` that of its tangent to 1.
+/// weights of its way and of its growth from 0 to 1 and 0.5 within two seconds, and `twist` the weight of its tangent
+/// to 1.
 pub fn write(folder: &Path, way: f32, copies: usize) {
     let corners = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0], [1.0, 1.0], [0.0, 1.0_f32]].repeat(copies);
     let mut buffer = Buffer::default();

@@ -266,7 +266,7 @@ pub unsafe extern "C" fn posse_library_get_joint(
     unsafe { entry(|caller| caller.write_struct("info", &self::library(library)?.joint_info(skeleton, joint)?, info)) }
 }
 
-/// Writes what a joint of the skins of a skeleton has. `index` is that of its skin matrix: the skins of a skeleton follow one
+/// Writes what a joint of the skins of a skeleton has. `index` counts skin matrices: the skins of a skeleton follow one
 /// another, each with its joints in the order to which the vertices of its mesh refer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn posse_library_get_skin_joint(

@@ -201,7 +201,7 @@ impl Caller {
         Ok(Targets { caller: self, outputs: all })
     }
 
-    /// The size of a struct of the caller, which is one of those that the interface has had.
+    /// The size of a struct of the caller, which is one of the sizes that the interface has had.
     fn size<T: SizedStruct>(&self, what: &str, from: *const T) -> Outcome<usize> {
         check(what, from, T::MIN_SIZE)?;
         // SAFETY: it is not null and aligned, and the caller promises a struct that begins with its size.
@@ -230,7 +230,7 @@ impl Number for *mut PackedHandle {}
 
 /// Memory of the caller for outputs.
 pub struct Targets<'a> {
-    #[expect(dead_code, reason = "the pointers are those of its call")]
+    #[expect(dead_code, reason = "the pointers belong to its call")]
     caller: &'a Caller,
     /// In the order of [`OutputKind::ALL`], with checked pointers.
     outputs: [Output; 5],

@@ -2,7 +2,8 @@
 //!
 //! All `unsafe` code of the crate is in this folder. Its reasons are three:
 //!
-//! * **Exported names.** A name that is not mangled could clash with that of another library. All begin with `posse_`.
+//! * **Exported names.** A name that is not mangled could clash with a name of another library. All begin with
+//!   `posse_`.
 //! * **Pointers of the caller.** [`entry`] makes a [`Caller`](memory::Caller), the token that stands for the promise of
 //!   the header: a pointer argument is null or points to as much memory as the arguments beside it say, which no other
 //!   thread writes during the call. Each function below may therefore make one, for the length of its call. The methods

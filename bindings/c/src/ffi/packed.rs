@@ -83,9 +83,9 @@ pub unsafe extern "C" fn posse_packed_get_dispatch(
     unsafe { entry(|caller| caller.write_struct("info", &self::packed(packed)?.dispatch(batch, dispatch)?, info)) }
 }
 
-/// Writes the name of the kernel of a dispatch, which is that of its file without the extension, as `posse_library_name`
-/// writes names. Kernels of another version of posse or of a library of other features have other names or meanings: write
-/// them for this library, by the command of the same version.
+/// Writes the name of the kernel of a dispatch: its file without the extension, as `posse_library_name` writes names.
+/// Kernels of another version of posse or of a library of other features have other names or meanings: write them for
+/// this library, by the command of the same version.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn posse_packed_kernel(
     packed: *const PackedHandle,
@@ -101,8 +101,8 @@ pub unsafe extern "C" fn posse_packed_kernel(
     }
 }
 
-/// Writes the sizes of a buffer of a batch. `buffer` is a `posse_buffer`. Those of the library are the same for all batches
-/// of all crowds of the library.
+/// Writes the sizes of a buffer of a batch. `buffer` is a `posse_buffer`. Buffers of the library are the same for all
+/// batches of all crowds of the library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn posse_packed_get_buffer(
     packed: *const PackedHandle,

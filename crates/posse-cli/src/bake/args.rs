@@ -27,7 +27,7 @@ Examples:
   posse bake nod.anim -o baked --rig Fox.glb                  a Cocos Creator clip on the nodes of a glTF file
   posse bake takes -o baked --rig demo --retarget             every clip on the built-in human
   posse bake takes -o baked --cuts cuts.csv                   a piece per row of takes/walk.bvh,10,70
-  posse bake clips -o baked --shard auto --shards 64 --resume in each task of a Slurm, Kubernetes, AWS or Cloud Run array
+  posse bake clips -o baked --shard auto --shards 64 --resume in each task of a Slurm, Kubernetes, AWS or Cloud Run job
   posse bake clips -o baked --plan 1000                       lists the inputs of 1000 shares once, in baked/plan.jsonl
   posse bake -o baked --plan baked/plan.jsonl --shard auto    bakes a share of that list
   posse bake AMASS/CMU -o baked --skeleton SMPLH_MALE.npz     every motion of SMPL, with the joints of a model file
@@ -37,26 +37,28 @@ Examples:
 
 INPUT is a file (.glb, .gltf, .fbx, .bvh, an .npz of SMPL, a Cocos Creator clip with --rig, a crowd file), a folder, a
 glob in quotes, or @LIST, a file with the path of a file per line, relative to --base or the working folder. A folder is
-searched for .glb, .gltf, .fbx and .bvh files, and for .npz files with a motion of SMPL; OUT is left out. A clip is named by its path
-below the folder, without extension; of a file by the file's own name. Of a file with several clips, #NAME follows, or
-#INDEX if the name is missing or repeated. Clips of one name are bad inputs (--keep-extension, --base). A bake whose outputs
-would replace an input is refused.
+searched for .glb, .gltf, .fbx and .bvh files, and for .npz files with a motion of SMPL; OUT is left out. A clip is
+named by its path below the folder, without extension; of a file by the file's own name. Of a file with several clips,
+#NAME follows, or #INDEX if the name is missing or repeated. Clips of one name are bad inputs (--keep-extension,
+--base). A bake whose outputs would replace an input is refused.
 
---cuts has a row per piece: a file as it is named below its INPUT, with or without folders and extension (of several clips,
-FILE#CLIP), its first and last frame, and a name for the output if wanted. Without a name, it is CLIP@FIRST-LAST. An empty first
-frame is the start of the clip, an empty last one its end. A head line may name the columns file, first, last and name, or usual
-synonyms of them, in any order. A list with the columns X_START and X_STOP, like Frame_Cuts.csv of 100STYLE, names the takes
-STYLE_X. A row that cannot be used is a bad input, which the first share reports.
+--cuts has a row per piece: a file as it is named below its INPUT, with or without folders and extension (of several
+clips, FILE#CLIP), its first and last frame, and a name for the output if wanted. Without a name, it is CLIP@FIRST-LAST.
+An empty first frame is the start of the clip, an empty last one its end. A head line may name the columns file, first,
+last and name, or usual synonyms of them, in any order. A list with the columns X_START and X_STOP, like Frame_Cuts.csv
+of 100STYLE, names the takes STYLE_X. A row that cannot be used is a bad input, which the first share reports.
 
 Arrays (frames first, float32), of --arrays:
   pos, quat                positions (joints, 3) and rotations (joints, 4) in model space; the default
-  linvel, angvel           velocities (joints, 3) in model space, per second: central differences over 1/fps on both sides;
-                           of rotations, the mean of the differences on both sides
+  linvel, angvel           velocities (joints, 3) in model space, per second: central differences over 1/fps on both
+                           sides; of rotations, the mean of the differences on both sides
   local_pos, local_quat, local_scale
                            relative to the parent of the joint
-  rot6d, local_rot6d       first two columns of the rotation matrix (joints, 6), in model space and relative to the parent
-  skin                     skin matrices (skin joints, 4, 4); skin_0, skin_1, ... for several skins. With --up z and --scale they
-                           take the file's own vertices, unscaled and with y up, to the turned and scaled model space
+  rot6d, local_rot6d       first two columns of the rotation matrix (joints, 6), in model space and relative to the
+                           parent
+  skin                     skin matrices (skin joints, 4, 4); skin_0, skin_1, ... for several skins. With --up z and
+                           --scale they take the file's own vertices, unscaled and with y up, to the turned and scaled
+                           model space
   weights, properties      morph weights and animated properties (count), in the order of `posse eval`; weight_names has
                            NODE.NAME of each weight, if the file names morph targets
   root                     position and rotation of the first joint written (7)
@@ -65,11 +67,12 @@ Arrays (frames first, float32), of --arrays:
                            has the names. For npz, Parquet and packed
 
 A share of the clips goes to each task of --shard I/N, by size. `--shard auto` takes I from SLURM_ARRAY_TASK_ID,
-JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX or CLOUD_RUN_TASK_INDEX, counted from 0. Tasks may be killed at any moment and run
-again: outputs appear when they are complete. --resume keeps outputs that are there already.
+JOB_COMPLETION_INDEX, AWS_BATCH_JOB_ARRAY_INDEX or CLOUD_RUN_TASK_INDEX, counted from 0. Tasks may be killed at any
+moment and run again: outputs appear when they are complete. --resume keeps outputs that are there already.
 
-Exit codes: 0 ok; 1 an output cannot be written, or with --check is missing: try again; 2 bad usage or a bad input: do not try again.
-Bad inputs are listed in OUT/failed-IIIII.jsonl, and do not stop the others. With --allow-failed, the exit code is 0 then.";
+Exit codes: 0 ok; 1 an output cannot be written, or with --check is missing: try again; 2 bad usage or a bad input: do
+not try again. Bad inputs are listed in OUT/failed-IIIII.jsonl, and do not stop the others. With --allow-failed, the
+exit code is 0 then.";
 
 /// Arguments of `posse bake`.
 #[derive(Debug, clap::Args)]

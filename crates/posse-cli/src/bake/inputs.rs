@@ -754,6 +754,6 @@ pub fn check_length(clip: &ListedClip, extension: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "clip {index}: the name of its output has {length} bytes, but that of a file may have {MAX_NAME_BYTES}; rename the clip"
+        "clip {index}: the name of its output has {length} bytes, but the name of a file may have {MAX_NAME_BYTES}; rename the clip"
     ))
 }

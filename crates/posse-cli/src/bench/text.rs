@@ -47,7 +47,7 @@ impl Report {
             writeln!(out)?;
             if let Some(table) = table {
                 let base = match table {
-                    Table::Additive => "of two blended layers; `x one` to that of one layer".to_owned(),
+                    Table::Additive => "of two blended layers; `x one` to the time of one layer".to_owned(),
                     table => format!("at {}", table.base().value),
                 };
                 writeln!(out, "{}: the cost per joint, relative to that {base}", table.name())?;

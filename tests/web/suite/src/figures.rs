@@ -30,7 +30,7 @@ struct Module {
     /// Comparisons within the contract, and their worst shares.
     within: usize,
     worst: Report,
-    /// The worst shares of skin matrices in packed formats, whose errors are mostly those of the format.
+    /// The worst shares of skin matrices in packed formats, whose errors come mostly from the format.
     packed_skin: BTreeMap<&'static str, f64>,
     /// Comparisons beyond the contract: cases that a test makes wrong on purpose, or holds to bounds of its own.
     beyond: usize,

@@ -90,7 +90,7 @@ impl Evaluator for Compared<'_> {
         let poses = self.engine.evaluate_step(crowd, step, outputs)?;
         if let Some(library) = self.library {
             let expected = Reference::new(library).evaluate_step(crowd, step, outputs)?;
-            // The test has its own bounds: some cases are beyond those of the contract.
+            // The test has its own bounds: some cases are beyond the bounds of the contract.
             contract::compare_as(outputs.skin_format, library, crowd, step, &expected, &poses);
         }
         Ok(poses)
