@@ -103,8 +103,8 @@ pub fn columns<L: Lanes>(token: Token<L>, words: &[u32], stride: usize) -> Block
     // has no meaning.
     let second = first_of(records.places[2] as usize / 8).clamp(first, first + HALF_WINDOW);
     let mut bits = [0_u32; LARGEST_BLOCK];
-    for joint in 0..L::BLOCK {
-        bits[joint] = records.places[joint].wrapping_sub(8 * first as u32);
+    for (bits, place) in bits[..L::BLOCK].iter_mut().zip(records.places) {
+        *bits = place.wrapping_sub(8 * first as u32);
     }
     BlockColumns { firsts: [first, second], ..records.columns::<L, 16>(bits) }
 }
@@ -115,8 +115,8 @@ pub fn columns<L: Lanes>(token: Token<L>, words: &[u32], stride: usize) -> Block
 pub fn fours<L: Lanes>(token: Token<L>, words: &[u32], stride: usize, count: usize, to: &mut [FourColumns]) {
     let records = Records::new(token, words, stride);
     let mut bits = [0_u32; LARGEST_BLOCK];
-    for joint in 0..L::BLOCK {
-        bits[joint] = records.places[joint] % 8;
+    for (bits, place) in bits[..L::BLOCK].iter_mut().zip(records.places) {
+        *bits = place % 8;
     }
     let by_number = records.columns::<L, 8>(bits);
     let bytes = registers_of_joints(token, &bytemuck::cast(by_number.words));
