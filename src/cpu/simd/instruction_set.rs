@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_negated_zero_is_below_zero_in_every_instruction_set() {
+    fn a_negated_zero_is_minus_zero_in_every_instruction_set() {
         let (mut numbers, mut signs) = ([0.0; LARGEST_BLOCK], [0.0; LARGEST_BLOCK]);
         numbers[..8].copy_from_slice(&[0.0, -0.0, 2.5, -2.5, 0.0, -0.0, 2.5, -2.5]);
         signs[..8].copy_from_slice(&[-1.0, -1.0, -1e-40, -9.0, -0.0, 1.0, 0.0, f32::NAN]);
