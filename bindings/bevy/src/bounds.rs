@@ -3,6 +3,7 @@
 use bevy::camera::primitives::Aabb;
 use bevy::mesh::VertexAttributeValues;
 use bevy::prelude::*;
+use posse::glam::DVec3;
 use posse::{Crowd, Error, Evaluator, Layer, LayerTime, Outputs, Poses, Reference, Ticks};
 
 use crate::compressed::positions;
@@ -38,7 +39,8 @@ pub(crate) fn bounds(rig: &CrowdRig, meshes: &[Mesh], morphs: &Morphs) -> Result
             let Some([from, to]) = corners else { continue };
             for corner in 0..8 {
                 let pick = |axis: usize| if corner >> axis & 1 == 0 { from[axis] } else { to[axis] };
-                let point = matrix.transform_point3(Vec3::new(pick(0), pick(1), pick(2)).as_dvec3()).as_vec3();
+                let corner = DVec3::from([pick(0), pick(1), pick(2)].map(f64::from));
+                let point = Vec3::from(matrix.transform_point3(corner).as_vec3().to_array());
                 (low, high) = (low.min(point), high.max(point));
             }
         }

@@ -16,6 +16,9 @@
 
 #![warn(missing_docs)]
 
+// An app can have one version of glam for posse and another one for Bevy, since posse admits several. Vectors and
+// rotations cross from one to the other as arrays.
+
 /// The README. Its program is compiled as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -73,9 +73,11 @@ pub(crate) fn move_by_roots(
         };
         if motion != Motion::IDENTITY {
             let moved = motion.in_space(&root.space(slot.library.skeleton(slot.alone.skeleton(0))));
-            let ahead = transform.rotation * (transform.scale * moved.translation.as_vec3());
+            let translation = Vec3::from(moved.translation.as_vec3().to_array());
+            let rotation = Quat::from_array(moved.rotation.as_quat().to_array());
+            let ahead = transform.rotation * (transform.scale * translation);
             transform.translation += ahead;
-            transform.rotation = (transform.rotation * moved.rotation.as_quat()).normalize();
+            transform.rotation = (transform.rotation * rotation).normalize();
         }
     }
 }

@@ -45,9 +45,9 @@ pub(crate) fn follow_joints(
             Ok(poses) => {
                 let (scale, rotation, translation) = poses.instances[0].model[joint].to_scale_rotation_translation();
                 *transform = Transform {
-                    translation: translation.as_vec3(),
-                    rotation: rotation.as_quat(),
-                    scale: scale.as_vec3(),
+                    translation: translation.as_vec3().to_array().into(),
+                    rotation: Quat::from_array(rotation.as_quat().to_array()),
+                    scale: scale.as_vec3().to_array().into(),
                 };
             }
             Err(error) => error!("socket {entity}: {error}"),
