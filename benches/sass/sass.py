@@ -4,6 +4,7 @@
     apt install clang-14 && cargo install naga-cli@30.0.1
     v/bin/python benches/sass/sass.py            # a table
     v/bin/python benches/sass/sass.py --check    # against limits.json; exits with 1 if a kernel exceeds it
+    v/bin/python benches/sass/sass.py --store    # writes limits.json
 
 NVIDIA's packages are under its own licence; nothing of them is in this repository. The tool exits with 77 if one of
 them, clang or naga is missing.
@@ -108,6 +109,22 @@ def measure(file, folder, programs, chip):
     return kernel["kernel"], figures, counts, skin
 
 
+def exceeded(found, limits, is_whole):
+    """What is wrong with figures, by the limits: a line for each. If all kernels were measured, each limit is needed."""
+    errors = []
+    for name, figures in found.items():
+        if name not in limits:
+            errors.append(f"{name}: limits.json has no limits; --store writes them")
+            continue
+        for what, limit in limits[name].items():
+            # A list has the least and the most.
+            values = zip(figures[what], limit) if isinstance(limit, list) else [(figures[what], limit)]
+            errors += [f"{name}: {value} {what}, at most {most} are allowed" for value, most in values if value > most]
+    if is_whole:
+        errors += [f"{name}: limits.json has it, but there is no such kernel" for name in limits if name not in found]
+    return errors
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kernel", default="", help="only kernels whose name contains this text")
@@ -119,6 +136,8 @@ def main():
     parser.add_argument("--check", action="store_true", help="compares with limits.json")
     parser.add_argument("--store", action="store_true", help="writes the figures to limits.json")
     arguments = parser.parse_args()
+    if arguments.store and arguments.kernel:
+        parser.error("--store writes the figures of all kernels; leave --kernel out")
     programs = tools(arguments)
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.keep or pathlib.Path(temporary)
@@ -128,31 +147,25 @@ def main():
             texts = pathlib.Path(temporary) / "texts"
             build = ["cargo", "run", "--quiet", "--locked", "--manifest-path", ROOT / "Cargo.toml", "-p", "posse-isa"]
             run([*build, "--", "--texts", texts, "--kernel", arguments.kernel])
-        rows = [measure(file, folder, programs, arguments.chip) for file in sorted(texts.glob("*.json"))]
-    rows = [row for row in rows if arguments.kernel in row[0]]
+        is_wanted = lambda file: arguments.kernel in json.loads(file.read_text())["kernel"]
+        files = filter(is_wanted, sorted(texts.glob("*.json")))
+        rows = [measure(file, folder, programs, arguments.chip) for file in files]
     version = re.search(r"V[\d.]+", run([programs["ptxas"], "--version"])).group()
     compiler = f"ptxas {version}, {arguments.chip}"
     found = {name: figures for name, figures, _, _ in rows}
     if arguments.store:
-        LIMITS.write_text(json.dumps({"compiler": compiler, "kernels": found}, indent=2) + "\n")
+        lines = ",\n".join(f"    {json.dumps(name)}: {json.dumps(figures)}" for name, figures in found.items())
+        LIMITS.write_text(f'{{\n  "compiler": {json.dumps(compiler)},\n  "kernels": {{\n{lines}\n  }}\n}}\n')
         return 0
     if arguments.check:
         limits = json.loads(LIMITS.read_text()) if LIMITS.exists() else {"compiler": "no compiler"}
         if limits["compiler"] != compiler:
             print(f"SKIPPED: limits.json is of {limits['compiler']}, this is {compiler}", file=sys.stderr)
             return SKIPPED
-        errors = 0
-        for name, figures in found.items():
-            limit = limits["kernels"].get(name)
-            if limit is None:
-                print(f"{name}: limits.json has no limits; --store writes them", file=sys.stderr)
-                errors += 1
-                continue
-            for what in ("instructions", "registers", "spills", "shared"):
-                if figures[what] > limit[what]:
-                    print(f"{name}: {figures[what]} {what}, at most {limit[what]} are allowed", file=sys.stderr)
-                    errors += 1
-        print(f"{len(found)} kernels, {errors} errors")
+        errors = exceeded(found, limits["kernels"], is_whole=not arguments.kernel)
+        for error in errors:
+            print(error, file=sys.stderr)
+        print(f"{len(found)} kernels, {len(errors)} errors")
         return 1 if errors else 0
     print(f"{compiler}\n\n| kernel | instructions | load/store cycles | registers | spills | shared memory |")
     print("|---|---|---|---|---|---|")

@@ -3,7 +3,7 @@
 mod human;
 mod rig;
 
-pub use rig::{add_rig, add_uniform_rig, rig, shifted_clip};
+pub use rig::{RigMotion, add_moving_rig, add_rig, add_uniform_rig, rig, shifted_clip};
 
 use crate::error::Error;
 use crate::model::{Crowd, Layer, LayerTime, Library, Playback, Skeleton, Ticks, WrapMode};

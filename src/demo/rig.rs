@@ -34,7 +34,7 @@ pub fn rig(joints: usize, keys: usize, depth: usize) -> Result<Library, Error> {
 /// # Errors
 /// The same as [`rig`].
 pub fn add_rig(library: &mut Library, joints: usize, keys: usize, depth: usize) -> Result<SkeletonId, Error> {
-    add(library, joints, keys, depth, |swing| [1.0 + 0.02 * swing, 1.0 - 0.02 * swing, 1.0])
+    add_moving_rig(library, joints, keys, depth, RigMotion::default())
 }
 
 /// The same as [`add_rig`] with uniform scales, which dual quaternions need.
@@ -42,16 +42,29 @@ pub fn add_rig(library: &mut Library, joints: usize, keys: usize, depth: usize) 
 /// # Errors
 /// The same as [`rig`].
 pub fn add_uniform_rig(library: &mut Library, joints: usize, keys: usize, depth: usize) -> Result<SkeletonId, Error> {
-    add(library, joints, keys, depth, |swing| [1.0 + 0.02 * swing; 3])
+    add_moving_rig(library, joints, keys, depth, RigMotion { uniform_scales: true, ..RigMotion::default() })
 }
 
-/// Adds a rig. `scale` returns the scale of a joint from its swing, -1 to 1.
-fn add(
+/// The motion of a rig. The default swings gently and has uneven scales.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct RigMotion {
+    /// True for the same scale along all axes, false for stretched axes.
+    pub uniform_scales: bool,
+    /// The angle in radians, from 0 to pi, between each rotation key and the next: rotations go back and forth. Of an
+    /// even number of keys, the last two are equal. `None` for one swing in the clip of half a radian to each side.
+    pub key_angle: Option<f64>,
+}
+
+/// The same as [`add_rig`] with a given motion.
+///
+/// # Errors
+/// The same as [`rig`].
+pub fn add_moving_rig(
     library: &mut Library,
     joints: usize,
     keys: usize,
     depth: usize,
-    scale: fn(f64) -> [f64; 3],
+    motion: RigMotion,
 ) -> Result<SkeletonId, Error> {
     if joints == 0 || keys == 0 || depth == 0 || depth > joints {
         let reason = format!(
@@ -88,16 +101,23 @@ fn add(
     let timeline = Arc::new(Timeline::new((0..keys).map(|key| key as f64 / 30.0).collect())?);
     let mut tracks = Vec::with_capacity(3 * joints);
     for index in 0..joints {
-        let swing =
-            |key: usize| wave(spread(index, GOLDEN) + (key % (keys - 1).max(1)) as f64 / (keys - 1).max(1) as f64);
+        let period = (keys - 1).max(1);
+        let swing = |key: usize| wave(spread(index, GOLDEN) + (key % period) as f64 / period as f64);
+        let angle = |key: usize| match motion.key_angle {
+            Some(angle) => angle * (0.5 - (key % period % 2) as f64),
+            None => 0.5 * swing(key),
+        };
         let axis = DVec3::new(spread(index, PLASTIC) - 0.5, spread(index, GOLDEN) - 0.5, 0.7).normalize();
-        let curve = |width: usize, value: &dyn Fn(f64) -> Vec<f64>| {
-            let values = (0..keys).flat_map(|key| value(swing(key))).collect();
+        let curve = |width: usize, value: &dyn Fn(usize) -> Vec<f64>| {
+            let values = (0..keys).flat_map(value).collect();
             Curve::new(timeline.clone(), Interpolation::Linear, width, values)
         };
-        let translation = |swing: f64| (rest(index).translation * (1.0 + 0.05 * swing)).to_array().to_vec();
-        let rotation = |swing: f64| DQuat::from_axis_angle(axis, 0.5 * swing).to_array().to_vec();
-        let scale = |swing: f64| scale(swing).to_vec();
+        let translation = |key: usize| (rest(index).translation * (1.0 + 0.05 * swing(key))).to_array().to_vec();
+        let rotation = |key: usize| DQuat::from_axis_angle(axis, angle(key)).to_array().to_vec();
+        let scale = |key: usize| {
+            let (wide, narrow) = (1.0 + 0.02 * swing(key), 1.0 - 0.02 * swing(key));
+            if motion.uniform_scales { vec![wide; 3] } else { vec![wide, narrow, 1.0] }
+        };
         tracks.push(Track::new(Target::Translation(index), curve(3, &translation)?));
         tracks.push(Track::new(Target::Rotation(index), curve(4, &rotation)?));
         tracks.push(Track::new(Target::Scale(index), curve(3, &scale)?));
@@ -176,6 +196,28 @@ mod tests {
         assert_eq!((library.skeletons().len(), library.skins().len(), library.clips().len()), (2, 2, 2));
         assert_eq!(library.skeleton(second).joints().len(), 5);
         assert_eq!(library.clips()[1].skeleton, second);
+    }
+
+    /// Neighbouring keys are 60 degrees apart; the last key repeats the first.
+    #[test]
+    fn keys_are_as_far_apart_as_requested() {
+        let mut library = Library::new();
+        let angle = std::f64::consts::FRAC_PI_3;
+        let motion = RigMotion { uniform_scales: true, key_angle: Some(angle) };
+        add_moving_rig(&mut library, 5, 7, 3, motion).unwrap();
+        for track in &library.clips()[0].tracks {
+            let values = track.curve.values();
+            match track.target {
+                Target::Rotation(_) => {
+                    let keys: Vec<DQuat> = values.chunks_exact(4).map(DQuat::from_slice).collect();
+                    let apart = |pair: &[DQuat]| pair[0].angle_between(pair[1]);
+                    assert!(keys.windows(2).all(|pair| (apart(pair) - angle).abs() < 1e-12), "{keys:?}");
+                    assert_eq!(keys.first(), keys.last());
+                }
+                Target::Scale(_) => assert!(values.chunks_exact(3).all(|scale| scale[0] == scale[1])),
+                _ => {}
+            }
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The memory bandwidth of an adapter: the yardstick for the pose pass, which mostly writes.
 
 use crate::error::Error;
+use crate::gpu::kernels::Dispatch;
 use crate::gpu::shader_files::BANDWIDTH;
 use crate::gpu::stopwatch::Stopwatch;
 use crate::gpu::{
@@ -10,8 +11,12 @@ use crate::gpu::{
 /// Bytes that a pass covers if the device allows as many: more than any cache holds.
 #[cfg(not(target_arch = "wasm32"))]
 const SIZE: u64 = 1 << 30;
-/// Passes per kernel. The median counts.
-const PASSES: usize = 9;
+/// Passes per kernel on hardware and on a software renderer. The median counts.
+const PASSES: [usize; 2] = [9, 5];
+/// Workgroups of the kernels that go round.
+const GROUPS: u32 = 4096;
+/// Bytes that a workgroup of the kernel `fill_strided` writes.
+const GROUP_BYTES: u64 = 64 * 48;
 /// Dispatches of a pass that is timed by the clock of the host, so that the wait for it is a small part of its time.
 const DISPATCHES_BY_HOST: u32 = 4;
 const LABEL: Option<&str> = Some("posse bandwidth");
@@ -19,14 +24,19 @@ const LABEL: Option<&str> = Some("posse bandwidth");
 /// Bytes per second that an adapter moves in its own memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bandwidth {
-    /// Bytes written by a kernel that only writes.
+    /// Bytes written by a kernel that only writes, at neighbouring addresses.
     pub write: f64,
+    /// Bytes written by a kernel that only writes, in the shape of the pose pass: 48 bytes per invocation. `None` if it
+    /// was not measured.
+    pub write_strided: Option<f64>,
+    /// Bytes read by a kernel that only reads. `None` if it was not measured.
+    pub read: Option<f64>,
     /// Bytes read plus bytes written by a kernel that copies.
     pub copy: f64,
 }
 
 impl Bandwidth {
-    /// Measures an adapter by both kernels in turn, over the same memory: 1 GiB, or 256 MiB on a software renderer.
+    /// Measures an adapter by all kernels in turn, over the same memory: 1 GiB, or 256 MiB on a software renderer.
     ///
     /// # Errors
     /// [`Error::Device`] if the device is lost or out of memory.
@@ -59,17 +69,27 @@ impl Bandwidth {
         let label = Some(&*BANDWIDTH.name);
         fault_point(device);
         let module = device.create_shader_module(wgpu::ShaderModuleDescriptor { label, source });
-        let mut fill = Kernel::new(device, &module, "fill", &memory);
-        let mut copy = Kernel::new(device, &module, "copy", &memory);
+        let whole_groups = (size / GROUP_BYTES).max(1);
+        let groups = [GROUPS, whole_groups as u32, GROUPS, GROUPS].map(|groups| Dispatch::new(device, groups));
+        let mut kernels = ["fill", "fill_strided", "read_memory", "copy"]
+            .map(|entry_point| Kernel::new(device, &module, entry_point, &memory));
         scopes.pop().await?;
         let stopwatch = Stopwatch::new(gpu);
-        for _ in 0..=PASSES {
-            fill.run(gpu, stopwatch.as_ref(), &clock).await?;
-            copy.run(gpu, stopwatch.as_ref(), &clock).await?;
+        // The first pass also pays for the allocation of the memory.
+        for _ in 0..=PASSES[usize::from(!gpu.is_hardware())] {
+            for (kernel, groups) in kernels.iter_mut().zip(groups) {
+                kernel.run(gpu, groups, stopwatch.as_ref(), &clock).await?;
+            }
         }
         // A browser keeps the memory until its garbage is collected.
         memory.destroy();
-        Ok(Self { write: fill.rate(size), copy: copy.rate(size) })
+        let [write, write_strided, read, copy] = kernels.map(Kernel::seconds);
+        Ok(Self {
+            write: size as f64 / write,
+            write_strided: Some((whole_groups * GROUP_BYTES).min(size) as f64 / write_strided),
+            read: Some(size as f64 / read),
+            copy: size as f64 / copy,
+        })
     }
 }
 
@@ -104,6 +124,7 @@ impl Kernel {
     async fn run(
         &mut self,
         gpu: &GpuContext,
+        groups: Dispatch,
         stopwatch: Option<&Stopwatch>,
         clock: &impl Fn() -> f64,
     ) -> Result<(), Error> {
@@ -113,7 +134,7 @@ impl Kernel {
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, &self.bind_group, &[]);
         let dispatches = if stopwatch.is_some() { 1 } else { DISPATCHES_BY_HOST };
-        (0..dispatches).for_each(|_| pass.dispatch_workgroups(4096, 1, 1));
+        (0..dispatches).for_each(|_| groups.record(&mut pass));
         drop(pass);
         let start = clock();
         self.seconds.push(match stopwatch {
@@ -127,11 +148,10 @@ impl Kernel {
         Ok(())
     }
 
-    /// The rate for passes over `bytes` bytes, by the median time.
-    fn rate(mut self, bytes: u64) -> f64 {
-        // The first pass also pays for the allocation of the memory.
+    /// The median time of the passes after the first.
+    fn seconds(mut self) -> f64 {
         self.seconds.remove(0);
         self.seconds.sort_by(f64::total_cmp);
-        bytes as f64 / self.seconds[PASSES / 2]
+        self.seconds[self.seconds.len() / 2]
     }
 }

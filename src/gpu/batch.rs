@@ -6,6 +6,7 @@ use crate::gpu::goals::Goals;
 use crate::gpu::kernels::{Dispatch, SidePass};
 use crate::gpu::transitions::TransitionCapacity;
 use crate::gpu::visible::VisibleList;
+use crate::kernels::Pass;
 use crate::model::{Mixing, Outputs, Pose, SkeletonId};
 use crate::pack::{BatchCapacity, OutputLayout, OutputNumbers};
 
@@ -24,6 +25,8 @@ pub struct GpuBatch {
     pub(super) visible: Option<VisibleList>,
     /// The pass of the root motion of all instances, visible or not.
     pub(super) root_motion_pass: Option<SidePass>,
+    /// The name of the kernel that poses.
+    pub(super) kernel: String,
     pub(super) pipeline: wgpu::ComputePipeline,
     pub(super) bind_group: wgpu::BindGroup,
     pub(super) dispatch: Dispatch,
@@ -85,18 +88,14 @@ impl GpuBatch {
         }
     }
 
-    /// Records the drive of the layers, if some are driven.
-    pub(super) fn drive(&self, pass: &mut wgpu::ComputePass) {
-        if let Some((_, drive)) = &self.drivers {
-            drive.record(pass);
-        }
-    }
-
-    /// Records the play of the layers, and that the parameters of goals are read.
-    pub(super) fn play(&self, pass: &mut wgpu::ComputePass) {
-        self.play.record(pass);
-        if let Some(goals) = &self.goals {
-            goals.pass.record(pass);
+    /// The kernel of a pass beside the poses, if the batch has one.
+    pub(super) fn side_pass(&self, pass: Pass) -> Option<&SidePass> {
+        match pass {
+            Pass::Drive => self.drivers.as_ref().map(|(_, drive)| drive),
+            Pass::Play => Some(&self.play),
+            Pass::Goals => self.goals.as_ref().map(|goals| &goals.pass),
+            Pass::RootMotion => self.root_motion_pass.as_ref(),
+            Pass::Pose | Pass::CollectVisible | Pass::MeasureVisible | Pass::Events => None,
         }
     }
 
@@ -106,16 +105,21 @@ impl GpuBatch {
     }
 
     /// Records the poses of all instances, or of the instances that are due.
-    pub(super) fn record(&self, pass: &mut wgpu::ComputePass, visible_only: bool) {
+    pub(super) fn pose(&self, pass: &mut wgpu::ComputePass, visible_only: bool) {
+        pass.push_debug_group(&self.kernel);
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, &self.bind_group, &[]);
         match &self.visible {
             Some(visible) if visible_only => pass.dispatch_workgroups_indirect(&visible.workgroups, 0),
             _ => self.dispatch.record(pass),
         }
-        if let Some(root_motion) = &self.root_motion_pass {
-            root_motion.record(pass);
-        }
+        pass.pop_debug_group();
+    }
+
+    /// The name of the kernel that poses, as in [`DeviceDispatch::kernel`](crate::kernels::DeviceDispatch::kernel) and
+    /// in the debug groups that programs show which capture frames.
+    pub fn kernel(&self) -> &str {
+        &self.kernel
     }
 
     /// The skeleton of all instances of the batch.

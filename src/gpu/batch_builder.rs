@@ -14,7 +14,7 @@ use crate::gpu::kernels::{Dispatch, SideKernel, SidePass, VisibleKernels, bind_g
 use crate::gpu::transitions::TransitionCapacity;
 use crate::gpu::visible::VisibleList;
 use crate::gpu::{DeviceAndQueue, GpuBatch, GpuLibrary, create_buffer, filled_buffer};
-use crate::kernels::{BatchPlan, Buffer, Counts, DeviceLimits, Pass};
+use crate::kernels::{BatchPlan, Buffer, Counts, DeviceLimits, Pass, kernel_name};
 use crate::model::{Outputs, ParameterValues, Ticks};
 use crate::pack::record::NONE;
 use crate::pack::{CrowdOptions, PackedBatch, PackedCrowd};
@@ -147,6 +147,7 @@ impl BatchBuilder<'_> {
             outputs: self.requested(plan, bound_outputs),
             visible,
             root_motion_pass,
+            kernel: kernel_name(library.packed.features, Pass::Pose, &plan.plan.kernel),
             pipeline: shared.pipeline.clone(),
             bind_group,
             dispatch: Dispatch::new(device, groups(Pass::Pose)),

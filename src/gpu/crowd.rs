@@ -7,6 +7,7 @@ use crate::gpu::frame_uploads::FrameBuffer;
 use crate::gpu::transitions::TransitionCapacity;
 use crate::gpu::visible::VisibleList;
 use crate::gpu::{DeviceAndQueue, GpuBatch, GpuLibrary, Scopes, check_device};
+use crate::kernels::Pass;
 use crate::model::{Crowd, Goal, Layer, Library, Outputs, ParameterValues, Step, Ticks};
 use crate::pack::record::{DriveRecord, Frame, LayerRecord};
 use crate::pack::{
@@ -57,6 +58,14 @@ pub struct GpuCrowd {
     options: CrowdOptions,
     /// The capacity for parameters per instance.
     parameter_count: usize,
+}
+
+/// How a recorded frame is measured.
+enum FrameClock<'a> {
+    /// One compute pass, with timestamps around it if wanted.
+    Whole(Option<wgpu::ComputePassTimestampWrites<'a>>),
+    /// A compute pass per kind of kernel, each with timestamps if wanted.
+    Passes(&'a (dyn Fn(usize) -> Option<wgpu::ComputePassTimestampWrites<'a>> + 'a)),
 }
 
 /// The location of an instance: the index of its batch, and its slot in the batch.
@@ -495,7 +504,28 @@ impl GpuCrowd {
         step: impl Into<Step>,
         timestamp_writes: Option<wgpu::ComputePassTimestampWrites>,
     ) {
-        self.record(encoder, Frame::new(step.into()), timestamp_writes);
+        self.record(encoder, Frame::new(step.into()), FrameClock::Whole(timestamp_writes));
+    }
+
+    /// As [`encode`](Self::encode), with a compute pass of its own for each of [`passes`](Self::passes), to measure
+    /// them. `writes` returns the query set for the times of a pass by its index in that list.
+    pub fn encode_each_pass<'a>(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        step: impl Into<Step>,
+        writes: &'a dyn Fn(usize) -> Option<wgpu::ComputePassTimestampWrites<'a>>,
+    ) {
+        self.record(encoder, Frame::new(step.into()), FrameClock::Passes(writes));
+    }
+
+    /// The passes of a frame that poses all instances, in order.
+    pub fn passes(&self) -> Vec<Pass> {
+        Pass::ALL.into_iter().filter(|&pass| self.has(pass)).collect()
+    }
+
+    /// True for a pass of a frame that poses all instances.
+    fn has(&self, pass: Pass) -> bool {
+        pass == Pass::Pose || self.batches.iter().any(|batch| batch.side_pass(pass).is_some())
     }
 
     /// As [`encode`](Self::encode), but only for the instances that are listed in [`GpuBatch::visible`] and due. The
@@ -508,15 +538,10 @@ impl GpuCrowd {
     pub fn encode_visible(&self, encoder: &mut wgpu::CommandEncoder, step: impl Into<Step>, frame_number: u32) {
         let step = step.into();
         let frame = if self.options.visible { Frame::visible(step, frame_number) } else { Frame::new(step) };
-        self.record(encoder, frame, None);
+        self.record(encoder, frame, FrameClock::Whole(None));
     }
 
-    fn record(
-        &self,
-        encoder: &mut wgpu::CommandEncoder,
-        frame: Frame,
-        timestamp_writes: Option<wgpu::ComputePassTimestampWrites>,
-    ) {
+    fn record(&self, encoder: &mut wgpu::CommandEncoder, frame: Frame, clock: FrameClock) {
         self.frame.write(encoder, &frame);
         let step = frame.step();
         let cut = step.from == step.to;
@@ -529,30 +554,47 @@ impl GpuCrowd {
         for list in &lists {
             list.clear(encoder);
         }
-        let label = Some("posse pose");
-        let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label, timestamp_writes });
-        for list in &lists {
-            list.collect(&mut pass);
+        let passes = Pass::ALL.into_iter().filter(|&pass| self.has(pass));
+        match clock {
+            FrameClock::Whole(timestamp_writes) => {
+                let label = Some("posse pose");
+                let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label, timestamp_writes });
+                for list in &lists {
+                    list.collect(&mut pass);
+                }
+                for kind in passes {
+                    self.record_pass(kind, &mut pass, visible_only);
+                }
+            }
+            FrameClock::Passes(writes) => {
+                for (index, kind) in passes.enumerate() {
+                    let timestamp_writes = writes(index);
+                    let label = Some(kind.entry_point());
+                    let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label, timestamp_writes });
+                    self.record_pass(kind, &mut pass, visible_only);
+                }
+            }
         }
-        for batch in &self.batches {
-            batch.drive(&mut pass);
+        for parameters in self.batches.iter().filter_map(|batch| batch.parameters.as_ref()) {
+            parameters.keep(encoder);
         }
-        for batch in &self.batches {
-            batch.play(&mut pass);
+        if cut {
+            self.keep_skins(encoder);
+        }
+    }
+
+    /// Records the kernels of a pass, of all batches.
+    fn record_pass(&self, kind: Pass, pass: &mut wgpu::ComputePass, visible_only: bool) {
+        if kind != Pass::Pose {
+            self.batches.iter().filter_map(|batch| batch.side_pass(kind)).for_each(|side| side.record(pass));
+            return;
         }
         // One barrier for all batches: if each had its own, none would begin before the one before it has ended.
         let prepared = self.batches.iter().flat_map(GpuBatch::prepared);
         let transition = |buffer| wgpu::BufferTransition { buffer, state: wgpu::BufferUses::STORAGE_READ_ONLY };
         pass.transition_resources(prepared.map(transition), std::iter::empty());
         for batch in &self.batches {
-            batch.record(&mut pass, visible_only);
-        }
-        drop(pass);
-        for parameters in self.batches.iter().filter_map(|batch| batch.parameters.as_ref()) {
-            parameters.keep(encoder);
-        }
-        if cut {
-            self.keep_skins(encoder);
+            batch.pose(pass, visible_only);
         }
     }
 

@@ -67,6 +67,7 @@ impl PipelineCache {
 /// A kernel beside the pose pass, with the layout of its only bind group.
 #[derive(Debug)]
 pub(super) struct SideKernel {
+    name: &'static str,
     pipeline: wgpu::ComputePipeline,
     layout: wgpu::BindGroupLayout,
 }
@@ -82,12 +83,14 @@ impl SideKernel {
         let scopes = Scopes::push(device);
         let layout = bind_group_layout(device, pass);
         scopes.pop().await?;
-        Ok(Self { pipeline: cache.pipeline(device, &layout, composed, pass.entry_point()).await?, layout })
+        let name = pass.entry_point();
+        Ok(Self { name, pipeline: cache.pipeline(device, &layout, composed, name).await?, layout })
     }
 
     /// A pass of `groups` workgroups over buffers in the order of the bindings.
     pub fn pass(&self, device: &wgpu::Device, buffers: &[&wgpu::Buffer], groups: u32) -> SidePass {
         SidePass {
+            name: self.name,
             pipeline: self.pipeline.clone(),
             bind_group: bind_group(device, &self.layout, buffers),
             dispatch: Dispatch::new(device, groups),
@@ -98,6 +101,7 @@ impl SideKernel {
 /// A kernel beside the pose pass, with the buffers of a batch.
 #[derive(Debug)]
 pub(super) struct SidePass {
+    name: &'static str,
     pipeline: wgpu::ComputePipeline,
     bind_group: wgpu::BindGroup,
     dispatch: Dispatch,
@@ -106,9 +110,11 @@ pub(super) struct SidePass {
 impl SidePass {
     /// Records the pass.
     pub fn record(&self, pass: &mut wgpu::ComputePass) {
+        pass.push_debug_group(self.name);
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, &self.bind_group, &[]);
         self.dispatch.record(pass);
+        pass.pop_debug_group();
     }
 }
 

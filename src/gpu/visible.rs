@@ -4,7 +4,7 @@ use wgpu::BufferUsages as Usages;
 
 use crate::gpu::kernels::{VisibleKernels, bind_group};
 use crate::gpu::{GpuLibrary, create_buffer};
-use crate::kernels::SIDE_WORKGROUP_SIZE;
+use crate::kernels::{Pass, SIDE_WORKGROUP_SIZE};
 use crate::pack::record::VisibleInstance;
 
 /// The visible list of a batch, with the buffers that the kernels of `shaders/visible.wgsl` derive from it.
@@ -67,10 +67,14 @@ impl VisibleList {
     /// Records the collection of the instances that are due, and of the size of their dispatch.
     pub fn collect(&self, pass: &mut wgpu::ComputePass) {
         pass.set_bind_group(0, &self.bind_group, &[]);
+        pass.push_debug_group(Pass::CollectVisible.entry_point());
         pass.set_pipeline(&self.collect);
         pass.dispatch_workgroups(self.collect_groups, 1, 1);
+        pass.pop_debug_group();
+        pass.push_debug_group(Pass::MeasureVisible.entry_point());
         pass.set_pipeline(&self.measure);
         pass.dispatch_workgroups(1, 1, 1);
+        pass.pop_debug_group();
     }
 }
 

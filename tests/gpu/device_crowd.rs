@@ -106,21 +106,18 @@ fn play(
     wanted.iter().zip(read).map(|((buffer, _), bytes)| (*buffer, bytemuck::pod_collect_to_vec(&bytes))).collect()
 }
 
-/// Asserts that a crowd packed for these limits has the numbers of the engine in each instance, and returns it.
-#[track_caller]
-fn assert_same(
-    engine: &GpuEngine,
-    packed: &PackedLibrary,
-    (crowd, step): (&Crowd, Step),
-    (outputs, options): (Outputs, CrowdOptions),
-    limits: DeviceLimits,
-) -> DeviceCrowd {
+/// The bits of the outputs of each instance that the engine poses, with the passes of a frame in one compute pass, or
+/// each in one of its own.
+fn bits(engine: &GpuEngine, on_gpu: &GpuCrowd, step: Step, each_pass: bool) -> HashMap<(usize, Buffer), Vec<u32>> {
     let gpu = engine.gpu();
-    let on_gpu = GpuCrowd::with_options(engine.library(), crowd, outputs, options).unwrap();
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
-    on_gpu.encode(&mut encoder, step);
+    if each_pass {
+        on_gpu.encode_each_pass(&mut encoder, step, &|_| None);
+    } else {
+        on_gpu.encode(&mut encoder, step);
+    }
     gpu.queue.submit([encoder.finish()]);
-    let mut expected = HashMap::new();
+    let mut found = HashMap::new();
     for batch in on_gpu.batches() {
         let read = engine.read(batch, 0..batch.instances().len()).unwrap();
         let outputs = [
@@ -133,15 +130,37 @@ fn assert_same(
         for (buffer, numbers, count) in outputs.into_iter().filter(|&(_, _, count)| count > 0) {
             for (&instance, numbers) in batch.instances().iter().zip(numbers.chunks(count)) {
                 let bits: Vec<u32> = numbers.iter().map(|number| number.to_bits()).collect();
-                expected.insert((instance, buffer), bits);
+                found.insert((instance, buffer), bits);
             }
         }
     }
+    found
+}
+
+/// Asserts that a crowd packed for these limits has the kernels, the passes and, in each instance, the numbers of the
+/// engine, and returns it.
+#[track_caller]
+fn assert_same(
+    engine: &GpuEngine,
+    packed: &PackedLibrary,
+    (crowd, step): (&Crowd, Step),
+    (outputs, options): (Outputs, CrowdOptions),
+    limits: DeviceLimits,
+) -> DeviceCrowd {
+    let gpu = engine.gpu();
+    let [on_gpu, other] = [(); 2].map(|()| GpuCrowd::with_options(engine.library(), crowd, outputs, options).unwrap());
+    let expected = bits(engine, &on_gpu, step, false);
+    assert!(bits(engine, &other, step, true) == expected, "the passes one by one");
     let packed_crowd = DeviceCrowd::new(packed, crowd, outputs, options, limits).unwrap();
+    let dispatches = || packed_crowd.batches.iter().flat_map(|batch| &batch.dispatches);
+    let is_dispatched = |pass: &Pass| dispatches().any(|dispatch| dispatch.pass == *pass);
+    assert_eq!(on_gpu.passes(), Pass::ALL.into_iter().filter(is_dispatched).collect::<Vec<_>>());
     let texts = KernelText::of_crowd(packed, &packed_crowd);
     let mut compared = 0;
     for batch in &packed_crowd.batches {
-        assert_eq!(batch.layout, *on_gpu.find(batch.instances[0]).0.layout());
+        let (same, _) = on_gpu.find(batch.instances[0]);
+        let pose = batch.dispatches.iter().find(|dispatch| dispatch.pass == Pass::Pose).unwrap();
+        assert_eq!((&batch.layout, pose.kernel.as_str()), (same.layout(), same.kernel()));
         let found = play(gpu, packed, batch, &texts, step);
         for (slot, &instance) in batch.instances.iter().enumerate() {
             for (&(_, buffer), bits) in expected.iter().filter(|((of, _), _)| *of == instance) {

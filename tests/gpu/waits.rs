@@ -48,6 +48,33 @@ fn twice_the_work_takes_twice_the_time_on_a_device_without_a_clock() {
     panic!("{instances} instances, then twice as many, take the times 1 to {ratios:.2?}");
 }
 
+/// On an adapter without gaps between frames, as a software renderer, a frame takes its time however it is submitted,
+/// and its passes take that time together. Hardware idles between frames, so that bounds are wide.
+#[test]
+fn frames_take_their_time_alone_back_to_back_and_pass_by_pass() {
+    let library = demo::rig(16, 20, 6).unwrap();
+    let engine = engine(&library);
+    let mut shares = Vec::new();
+    for _ in 0..ATTEMPTS {
+        let Measurement { device, back_to_back, passes, kernels, .. } = measured(&engine, &library, 1 << 14);
+        let Some(device) = device else {
+            return report_skipped("frames in one submission, which need a clock of the GPU");
+        };
+        let (names, times): (Vec<_>, Vec<_>) = passes.into_iter().unzip();
+        assert_eq!((names, kernels.len()), (vec!["play_layers", "pose"], 1));
+        let back_to_back = back_to_back.unwrap();
+        assert!(back_to_back.frames >= 5 && back_to_back.p95 <= back_to_back.p99.unwrap(), "{back_to_back:?}");
+        assert!(times[0].p5 < times[1].p5, "poses take longer than playing layers: {times:?}");
+        let together: f64 = times.iter().map(|times| times.p5).sum();
+        let found = [back_to_back.p5 / device.p5, together / device.p5];
+        if found.iter().all(|share| (0.4..2.5).contains(share)) {
+            return;
+        }
+        shares.push(found);
+    }
+    panic!("frames back to back, and all passes, take {shares:.2?} of the time of a frame alone");
+}
+
 #[test]
 fn the_clock_of_the_host_covers_what_the_clock_of_the_gpu_does() {
     let library = demo::rig(16, 20, 6).unwrap();

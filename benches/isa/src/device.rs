@@ -144,7 +144,9 @@ impl Device {
         // its size says.
         let result = unsafe { call(self.executables.device(), info, &mut count, found.as_mut_ptr()) };
         result.result().map_err(error("representations"))?;
-        let assembly = found.iter().zip(texts).find(|(one, _)| text(&one.name) == "Assembly");
+        // RADV and NVK have a name each.
+        let is_assembly = |name: &str| name == "Assembly" || name == "NAK assembly";
+        let assembly = found.iter().zip(texts).find(|(one, _)| is_assembly(&text(&one.name)));
         let (_, assembly) = assembly.ok_or("the driver has no assembly")?;
         Ok(String::from_utf8_lossy(&assembly).into_owned())
     }

@@ -121,6 +121,8 @@ impl MeasuredRun {
             "crowd": null,
             "start_up_ms": {},
             "write_bandwidth_bytes_per_second": self.bandwidth.map(|bandwidth| bandwidth.write),
+            "strided_write_bandwidth_bytes_per_second": self.bandwidth.and_then(|bandwidth| bandwidth.write_strided),
+            "read_bandwidth_bytes_per_second": self.bandwidth.and_then(|bandwidth| bandwidth.read),
             "copy_bandwidth_bytes_per_second": self.bandwidth.map(|bandwidth| bandwidth.copy),
             "skipped": self.skipped,
             "baseline": null,

@@ -82,9 +82,10 @@ fn under_cargo_run_the_demo_suggests_cargo_run() {
 fn a_benchmark_checks_every_case_that_it_times() {
     let arguments = ["bench", "--json", "--instances", "1,70", "--joints", "5,70", "--seconds", "0"];
     let report: Value = serde_json::from_slice(&posse(&arguments).stdout).unwrap();
-    for kernel in ["write", "copy"] {
-        assert!(report[format!("{kernel}_bandwidth_bytes_per_second")].as_f64().unwrap() > 0.0);
+    for kernel in ["write", "strided_write", "read", "copy"] {
+        assert!(report[format!("{kernel}_bandwidth_bytes_per_second")].as_f64().unwrap() > 0.0, "{kernel}");
     }
+    assert_names_the_gpu(&report);
     for (engine, steps) in [("gpu", "device pack pipelines"), ("cpu", "pack"), ("reference", "")] {
         let start_up = report["start_up_ms"][engine].as_object().unwrap();
         let names: Vec<&str> = start_up.keys().map(String::as_str).collect();
@@ -110,9 +111,81 @@ fn a_benchmark_checks_every_case_that_it_times() {
             let posed = case["instances"].as_u64().unwrap().min(if engine == "reference" { 64 } else { u64::MAX });
             assert_eq!(joints, posed * case["joints"].as_u64().unwrap(), "{case}");
             assert_eq!(case["bytes_written"].as_u64(), (engine != "reference").then_some(48 * joints), "{case}");
-            assert_eq!(case["bandwidth_share"].is_f64(), engine == "gpu", "{case}");
+            for figure in ["bandwidth_share", "strided_bandwidth_share"] {
+                assert_eq!(case[figure].is_f64(), engine == "gpu", "{case}");
+            }
+            assert_eq!((&case["scales"], &case["key_angle"]), (&json!("uneven"), &Value::Null));
+            assert_has_gpu_times(case);
             assert!(["table", "baseline_ratio"].iter().all(|name| case.get(name).is_none()), "{case}");
         }
+    }
+}
+
+/// Asserts that a run has the identity of its GPU, and the source of its clocks or the reason for which there is none.
+fn assert_names_the_gpu(report: &Value) {
+    let gpu = &report["gpu"];
+    let case = report["cases"].as_array().unwrap().iter().find(|case| case["engine"] == "gpu").unwrap();
+    let adapter = case["adapter"].as_str().unwrap();
+    for part in ["name", "driver", "driver_info"] {
+        assert!(adapter.contains(gpu[part].as_str().unwrap()), "{part} of {gpu}");
+    }
+    assert!(gpu["vendor"].as_u64().unwrap() > 0 && gpu["device"].is_u64(), "{gpu}");
+    assert!(gpu["state_from"].is_string() != gpu["state_missing"].is_string(), "{gpu}");
+    if adapter.contains("llvmpipe") {
+        assert_eq!(gpu["state_missing"], "a software renderer has no clocks of its own");
+    }
+}
+
+/// Asserts that a case of the GPU has the times of frames in one submission and of each pass, and that others have none.
+fn assert_has_gpu_times(case: &Value) {
+    // An adapter without a clock has none of these times, either.
+    if case["engine"] != "gpu" || case["gpu_ms"].is_null() {
+        assert!(["gpu_back_to_back_ms", "gpu_pass_ms"].iter().all(|times| case[times].is_null()), "{case}");
+        return;
+    }
+    let passes = case["gpu_pass_ms"].as_object().unwrap();
+    assert_eq!(passes.keys().collect::<Vec<_>>(), ["play_layers", "pose"]);
+    for times in passes.values().chain([&case["gpu_ms"], &case["gpu_back_to_back_ms"]]) {
+        let part = |name: &str| times[name].as_f64().unwrap();
+        let parts = ["p5", "median", "p95", "p99"].map(part);
+        assert!(parts[0] >= 0.0 && parts.is_sorted() && times["frames"].as_u64().unwrap() >= 5, "{case}");
+    }
+    let kernels: Vec<&str> = case["kernels"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    assert!(matches!(kernels[..], [name] if name.starts_with("pose")), "{kernels:?}");
+}
+
+#[test]
+fn a_benchmark_measures_uneven_and_uniform_scales_and_keys_that_are_far_apart() {
+    let sizes = ["bench", "--instances", "3", "--joints", "5,6", "--seconds", "0", "--engine", "cpu,gpu"];
+    let run = |more: &[&str]| -> Value {
+        serde_json::from_slice(&posse(&[&sizes[..], &["--json"], more].concat()).stdout).unwrap()
+    };
+    let report = run(&["--scales", "uneven,uniform", "--skin-format", "matrix,dual-quaternion", "--key-angle", "60"]);
+    let cases = report["cases"].as_array().unwrap();
+    let found: Vec<_> = cases.iter().map(|case| (&case["joints"], &case["scales"], &case["skin_format"])).collect();
+    let of_rig = |joints: u32| {
+        let pairs = [("uneven", "matrix"), ("uniform", "matrix"), ("uniform", "dual-quaternion")];
+        pairs.map(|(scales, format)| (json!(joints), json!(scales), json!(format)))
+    };
+    let expected: Vec<_> = [of_rig(5), of_rig(6), of_rig(5), of_rig(6)].concat();
+    assert!(
+        found.iter().copied().eq(expected.iter().map(|(joints, scales, format)| (joints, scales, format))),
+        "{found:?}"
+    );
+    for case in cases {
+        assert_eq!((&case["within_contract"], &case["key_angle"]), (&json!(true), &json!(60)), "{case}");
+    }
+    // Dual quaternions alone have the scales that they need.
+    let report = run(&["--skin-format", "dual-quaternion"]);
+    assert!(report["cases"].as_array().unwrap().iter().all(|case| case["scales"] == "uniform"), "{report}");
+    for (more, saying) in [
+        (&["--scales", "uneven", "--skin-format", "dual-quaternion"][..], "add --scales uniform"),
+        (&["--key-angle", "171"], "170"),
+        (&["--key-angle", "60", "--crowd", "crowd.json"], "cannot be used with"),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_posse")).arg("bench").args(more).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && stderr.contains(saying), "{more:?}: {stderr}");
     }
 }
 
@@ -152,6 +225,15 @@ fn an_earlier_run_is_compared_case_by_case() {
     };
     let mut earlier = run(&["--instances", "1,3", "--joints", "4"]).0;
     assert_eq!(earlier["baseline"], Value::Null);
+    // An earlier version did not have these fields.
+    for field in ["gpu", "read_bandwidth_bytes_per_second", "strided_write_bandwidth_bytes_per_second"] {
+        earlier.as_object_mut().unwrap().remove(field).unwrap();
+    }
+    let new = "scales key_angle gpu_back_to_back_ms gpu_pass_ms gpu_state kernels strided_bandwidth_share";
+    for case in earlier["cases"].as_array_mut().unwrap() {
+        new.split(' ').for_each(|field| assert!(case.as_object_mut().unwrap().remove(field).is_some(), "{field}"));
+        assert!(case["wall_ms"].as_object_mut().unwrap().remove("p99").is_some());
+    }
     earlier["cases"][0]["joints_per_second"] = json!(4e9);
     earlier["cases"][0]["adapter"] = json!("an abacus");
     fs::write(folder.path().join("earlier.json"), earlier.to_string()).unwrap();

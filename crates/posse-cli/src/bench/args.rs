@@ -7,7 +7,7 @@ use clap::builder::ArgPredicate;
 use posse::gpu::AdapterKind;
 use posse::{Crowd, SkinFormat};
 
-use super::case::Table;
+use super::case::{Scales, Size, Table};
 use crate::arguments::{CompressArgs, SkinFormatChoice, whole};
 use crate::engine::{AdapterArgs, EngineChoice};
 use crate::threads::MAX_THREADS;
@@ -76,7 +76,26 @@ pub struct Args {
     /// The numbers of layers per instance, blended with equal weights.
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [1], value_parser = whole(1..=Crowd::MAX_LAYERS as u32))]
     pub layers: Vec<u32>,
-    /// The formats of skin matrices. With dual-quaternion, the generated rigs have uniform scales.
+    /// The scales of the generated rigs, each measured. Dual quaternions are measured with uniform ones only [default:
+    /// uneven; with --skin-format dual-quaternion uniform].
+    #[arg(
+        long,
+        value_enum,
+        value_name = "SCALES,SCALES",
+        value_delimiter = ',',
+        conflicts_with_all = ["file", "crowd"]
+    )]
+    pub scales: Vec<Scales>,
+    /// The angle between neighbouring rotation keys of the generated rigs in degrees [default: one swing per clip, at
+    /// most 3 degrees per key].
+    #[arg(
+        long,
+        value_name = "DEGREES",
+        conflicts_with_all = ["file", "crowd"],
+        value_parser = whole::<u32>(1..=170)
+    )]
+    pub key_angle: Option<u32>,
+    /// The formats of skin matrices.
     #[arg(long, value_enum, value_name = "FORMAT,FORMAT", value_delimiter = ',', default_values_t = [SkinFormatChoice::Matrix])]
     pub skin_format: Vec<SkinFormatChoice>,
     /// The engines. `gpu` uses a software adapter if there is no hardware GPU [default: gpu,cpu,reference; of tables
@@ -116,7 +135,7 @@ pub struct Args {
         value_name = "FILE",
         conflicts_with_all = [
             "file", "crowd", "table", "table_joints", "memory", "instances", "joints", "keys", "depth", "layers",
-            "skin_format", "engines", "adapter", "threads", "seconds", "baseline", "json"
+            "scales", "key_angle", "skin_format", "engines", "adapter", "threads", "seconds", "baseline", "json"
         ]
     )]
     pub from: Option<PathBuf>,
@@ -128,9 +147,21 @@ impl Args {
         self.skin_format.iter().map(|&format| format.into())
     }
 
-    /// Returns true if the rigs need uniform scales.
-    pub fn needs_uniform_scale(&self) -> bool {
-        self.skin_formats().any(|format| format == SkinFormat::DualQuaternion)
+    /// The scales of generated rigs.
+    pub fn scales(&self) -> &[Scales] {
+        let has_dual_quaternions = self.skin_formats().any(|format| format == SkinFormat::DualQuaternion);
+        match &self.scales[..] {
+            [] if has_dual_quaternions => &[Scales::Uniform],
+            [] => &[Scales::Uneven],
+            scales => scales,
+        }
+    }
+
+    /// A size with each skin format that its scales allow.
+    pub fn with_skin_formats(&self, size: Size) -> impl Iterator<Item = Size> {
+        let is_possible =
+            move |format: &SkinFormat| *format != SkinFormat::DualQuaternion || size.scales != Some(Scales::Uneven);
+        self.skin_formats().filter(is_possible).map(move |skin_format| Size { skin_format, ..size })
     }
 
     /// The selected engines, or the default.

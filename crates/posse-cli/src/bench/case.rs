@@ -3,7 +3,9 @@
 
 use std::fmt;
 
+use posse::demo::RigMotion;
 use posse::{Error, Library, SkinFormat, demo};
+use serde::Deserialize;
 
 use crate::arguments::check_limit;
 use crate::output::plural;
@@ -14,6 +16,26 @@ const MAX_RIG_JOINTS: u64 = 1 << 20;
 pub const MAX_JOINTS: u64 = 1 << 28;
 /// The largest relative cost per joint that counts as linear growth: 80 % of the throughput.
 const LINEAR_COST: f64 = 1.25;
+
+/// The scales of the joints of generated rigs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scales {
+    /// Joints stretch along one axis and shrink along another.
+    Uneven,
+    /// Joints grow along all axes alike.
+    Uniform,
+}
+
+impl Scales {
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Uneven => "uneven",
+            Self::Uniform => "uniform",
+        }
+    }
+}
 
 /// The size of a case. Cases of the same size are comparable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,9 +58,30 @@ pub struct Size {
     pub additive: u32,
     /// The format of skin matrices.
     pub skin_format: SkinFormat,
+    /// The scales of the rigs; `None` for rigs of files.
+    pub scales: Option<Scales>,
+    /// The angle between neighbouring rotation keys in degrees; `None` for one swing per clip, and for clips of files.
+    pub key_angle: Option<u32>,
 }
 
 impl Size {
+    /// The size of a rig without a crowd: one layer of one clip, with matrices as output.
+    pub fn of_rig(joints: usize) -> Self {
+        Self {
+            instances: 0,
+            skeletons: 1,
+            joints,
+            keys: None,
+            depth: None,
+            clips: None,
+            layers: 1,
+            additive: 0,
+            skin_format: SkinFormat::Matrix,
+            scales: None,
+            key_angle: None,
+        }
+    }
+
     /// Returns true if both sizes have the same rigs. Their crowds may differ.
     pub fn is_same_rig(&self, other: &Self) -> bool {
         let rig = |size: &Self| Self { instances: 0, layers: 0, additive: 0, skin_format: SkinFormat::Matrix, ..*size };
@@ -50,19 +93,20 @@ impl Size {
         CrowdShape { instances: self.instances, layers: self.layers, additive: self.additive }
     }
 
-    /// Generates the rigs. Each has one joint less than the previous one. With `uniform`, their scales are uniform. The
-    /// clips of a rig begin at different keys and share no memory.
-    pub fn library(&self, uniform: bool) -> Result<Library, Error> {
+    /// Generates the rigs. Each has one joint less than the previous one. The clips of a rig begin at different keys and
+    /// share no memory.
+    pub fn library(&self) -> Result<Library, Error> {
         check_limit("joints of a rig", self.joints as u64, MAX_RIG_JOINTS)?;
+        let motion = RigMotion {
+            uniform_scales: self.scales == Some(Scales::Uniform),
+            key_angle: self.key_angle.map(|degrees| f64::from(degrees).to_radians()),
+        };
         let mut library = Library::new();
         for fewer in 0..self.skeletons as usize {
             let joints = self.joints.saturating_sub(fewer).max(1);
             let depth = self.depth.map_or(1, |depth| depth as usize).min(joints);
             let keys = self.keys.unwrap_or(1) as usize;
-            match uniform {
-                true => demo::add_uniform_rig(&mut library, joints, keys, depth)?,
-                false => demo::add_rig(&mut library, joints, keys, depth)?,
-            };
+            demo::add_moving_rig(&mut library, joints, keys, depth, motion)?;
             let Some(first) = library.clip_ids().last() else { continue };
             for shift in 1..self.clips.unwrap_or(1) as usize {
                 library.add_clip(demo::shifted_clip(library.clip(first), shift)?)?;
@@ -85,7 +129,8 @@ impl Size {
 
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { instances, skeletons, joints, keys, depth, clips, layers, additive, skin_format } = self;
+        let Self { instances, skeletons, joints, keys, depth, clips, layers, additive, .. } = self;
+        let Self { skin_format, scales, key_angle, .. } = self;
         write!(f, "{} of {}, layers {layers}", plural(*instances, "instance"), plural(*joints, "joint"))?;
         if *additive > 0 {
             write!(f, ", additive {additive}")?;
@@ -98,6 +143,12 @@ impl fmt::Display for Size {
         }
         if *skin_format != SkinFormat::Matrix {
             write!(f, ", skin format {}", skin_format.name())?;
+        }
+        if let Some(Scales::Uniform) = scales {
+            write!(f, ", uniform scales")?;
+        }
+        if let Some(degrees) = key_angle {
+            write!(f, ", {degrees} degrees between keys")?;
         }
         let generated = [("keys", keys), ("depth", depth)];
         generated.iter().try_for_each(|(name, size)| size.map_or(Ok(()), |size| write!(f, ", {name} {size}")))
@@ -123,7 +174,7 @@ pub enum Table {
     Keys,
     /// Levels of the hierarchy, 1 to 500: a tree of 200 joints up to a chain of 200, then a chain of 500.
     Depth,
-    /// Joints of a rig, 1 to 2,000.
+    /// Joints of a rig, 1 to 2,000, among them 24 (SMPL), 65 (Mixamo) and others that are no powers of two.
     Joints,
     /// Blended layers, 1 to 8.
     Layers,
@@ -184,7 +235,7 @@ impl Table {
             Self::Instances => &[1, 10, 100, 1_000, 10_000, 100_000, 1_000_000],
             Self::Keys => &[2, 10, 60, 1_000, 10_000],
             Self::Depth => &[1, 10, 50, 200, 500],
-            Self::Joints => &[1, 4, 16, 64, 256, 1_000, 2_000],
+            Self::Joints => &[1, 4, 16, 24, 43, 64, 65, 130, 256, 1_000, 2_000],
             Self::Layers => &[1, 2, 4, 8],
             Self::Skeletons => &[1, 2, 4, 8, 16],
             Self::Clips => &[1, 10, 50, 100, 200, 500],
@@ -232,17 +283,8 @@ impl TableStep {
     /// The size of the case, for a total number of joints.
     fn size(self, total: u32) -> Size {
         let value = self.value;
-        let rig = Size {
-            instances: 0,
-            skeletons: 1,
-            joints: 64,
-            keys: Some(60),
-            depth: Some(10),
-            clips: Some(1),
-            layers: 1,
-            additive: 0,
-            skin_format: SkinFormat::Matrix,
-        };
+        let scales = Some(Scales::Uneven);
+        let rig = Size { keys: Some(60), depth: Some(10), clips: Some(1), scales, ..Size::of_rig(64) };
         let rig = match self.table {
             Table::Instances => return Size { instances: value as usize, joints: 16, ..rig },
             Table::Keys => Size { keys: Some(value), ..rig },
@@ -290,6 +332,8 @@ pub mod tests {
         layers: 2,
         additive: 1,
         skin_format: SkinFormat::Matrix,
+        scales: Some(Scales::Uneven),
+        key_angle: None,
     };
 
     #[test]
@@ -310,6 +354,8 @@ pub mod tests {
         }));
         assert!(!SIZE.is_same_rig(&Size { keys: Some(5), ..SIZE }));
         assert!(!SIZE.is_same_rig(&Size { clips: Some(3), ..SIZE }));
+        assert!(!SIZE.is_same_rig(&Size { scales: Some(Scales::Uniform), ..SIZE }));
+        assert!(!SIZE.is_same_rig(&Size { key_angle: Some(60), ..SIZE }));
     }
 
     #[test]

@@ -5,13 +5,15 @@ use std::path::Path;
 use std::{fmt, fs};
 
 use posse::Error;
+use posse::kernels::Pass;
 use posse::low_level::file::parse_json;
 use posse::measure::Statistics;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::case::Size;
+use super::case::{Scales, Size};
+use super::gpu_state::{GpuIdentity, GpuState};
 use crate::arguments::SkinFormatChoice;
 use crate::output::file_name;
 
@@ -63,6 +65,12 @@ pub struct EarlierRun {
     start_up_ms: BTreeMap<String, BTreeMap<String, f64>>,
     /// Bytes per second that the GPU writes.
     pub write_bandwidth_bytes_per_second: Option<f64>,
+    /// Bytes per second that the GPU writes in the shape of the pose pass.
+    pub strided_write_bandwidth_bytes_per_second: Option<f64>,
+    /// Bytes per second that the GPU reads.
+    pub read_bandwidth_bytes_per_second: Option<f64>,
+    /// The GPU.
+    pub gpu: Option<GpuIdentity>,
     /// Bytes per second that the GPU reads and writes in a copy.
     pub copy_bandwidth_bytes_per_second: Option<f64>,
     skipped: Vec<String>,
@@ -102,12 +110,18 @@ pub struct MeasuredCase {
     pub joints_posed: u64,
     pub wall_ms: TimeSpread,
     pub gpu_ms: Option<TimeSpread>,
+    pub gpu_back_to_back_ms: Option<TimeSpread>,
+    pub gpu_pass_ms: Option<BTreeMap<String, TimeSpread>>,
+    pub gpu_state: Option<GpuState>,
+    pub kernels: Option<Vec<String>>,
     pub table: Option<String>,
     // Any number is drawn, also one that a comparison cannot read.
     pub keys: Option<f64>,
     pub depth: Option<f64>,
     pub clips: Option<f64>,
     pub additive: Option<u64>,
+    pub scales: Option<Scales>,
+    pub key_angle: Option<f64>,
     pub skin_format: Option<String>,
     pub instances_posed: Option<u64>,
     pub library_bytes: Option<u64>,
@@ -119,12 +133,25 @@ pub struct MeasuredCase {
     pub waited: Option<f64>,
 }
 
+impl MeasuredCase {
+    /// The times of the passes in the order of a frame, in seconds.
+    pub fn passes(&self) -> Vec<(&'static str, Statistics)> {
+        let of_pass = |pass: Pass| {
+            let times = self.gpu_pass_ms.as_ref()?.get(pass.entry_point())?;
+            Some((pass.entry_point(), times.statistics()))
+        };
+        Pass::ALL.into_iter().filter_map(of_pass).collect()
+    }
+}
+
 /// The distribution of a time in milliseconds.
 #[derive(Debug, Deserialize)]
 pub struct TimeSpread {
     median: f64,
     p5: f64,
     p95: f64,
+    /// `None` in runs of versions without it.
+    p99: Option<f64>,
     frames: u64,
 }
 
@@ -132,7 +159,8 @@ impl TimeSpread {
     /// The distribution in seconds.
     pub fn statistics(&self) -> Statistics {
         let [median, p5, p95] = [self.median, self.p5, self.p95].map(|milliseconds| 1e-3 * milliseconds);
-        Statistics { median, p5, p95, frames: self.frames as usize }
+        let p99 = self.p99.map(|milliseconds| 1e-3 * milliseconds);
+        Statistics { median, p5, p95, p99, frames: self.frames as usize }
     }
 }
 
@@ -168,6 +196,10 @@ pub struct EarlierCase {
     /// Matrices for runs of versions without skin formats.
     #[serde(default)]
     skin_format: SkinFormatChoice,
+    /// `None` for rigs of files, and for runs of versions without this field.
+    scales: Option<Scales>,
+    /// `None` without it, and for runs of versions without this field, whose keys were close.
+    key_angle: Option<u32>,
     /// Joints per second.
     pub joints_per_second: f64,
 }
@@ -219,14 +251,35 @@ impl Baseline {
 
     /// The identity of a case.
     pub fn key<'a>(&'a self, case: &'a EarlierCase) -> Key<'a> {
-        let EarlierCase { instances, skeletons, joints, keys, depth, layers, additive, skin_format, .. } = *case;
+        let EarlierCase { instances, skeletons, joints, keys, depth, layers, additive, skin_format, key_angle, .. } =
+            *case;
         let (clips, skin_format) = (case.clips.or(keys.map(|_| 1)), skin_format.into());
+        let scales = case.scales.or(keys.map(|_| self.scales_of_earlier_versions()));
         Key {
             engine: &case.engine,
             file: self.file.as_deref(),
             crowd: self.crowd.as_deref(),
-            size: Size { instances, skeletons, joints, keys, depth, clips, layers, additive, skin_format },
+            size: Size {
+                instances,
+                skeletons,
+                joints,
+                keys,
+                depth,
+                clips,
+                layers,
+                additive,
+                skin_format,
+                scales,
+                key_angle,
+            },
         }
+    }
+
+    /// The scales of all generated rigs of a run that does not say them: they were uniform if dual quaternions were
+    /// among its formats.
+    fn scales_of_earlier_versions(&self) -> Scales {
+        let is_dual_quaternion = |case: &EarlierCase| case.skin_format == SkinFormatChoice::DualQuaternion;
+        if self.cases.iter().any(is_dual_quaternion) { Scales::Uniform } else { Scales::Uneven }
     }
 
     /// Finds the case with the same identity. Of several, returns that with the same adapter, otherwise the first.
@@ -268,6 +321,8 @@ mod tests {
             layers: 1,
             additive: 0,
             skin_format: SkinFormat::Matrix,
+            scales: Some(Scales::Uneven),
+            key_angle: None,
         };
         let key = Key { engine: "cpu", file: None, crowd: None, size };
         assert_eq!(baseline.find(&key, "2 threads").unwrap().joints_per_second, 2e6);
@@ -284,9 +339,32 @@ mod tests {
             Key { size: Size { layers: 2, ..size }, ..key },
             Key { size: Size { additive: 1, ..size }, ..key },
             Key { size: Size { skin_format: SkinFormat::HalfMatrix, ..size }, ..key },
+            Key { size: Size { scales: Some(Scales::Uniform), ..size }, ..key },
+            Key { size: Size { key_angle: Some(60), ..size }, ..key },
         ];
         assert!(others.iter().all(|key| baseline.find(key, "2 threads").is_none()));
         assert_eq!(key.to_string(), "cpu: 10 instances of 5 joints, layers 1, keys 60, depth 5");
+    }
+
+    /// A run of a version that did not say the scales had uniform ones for all formats beside dual quaternions.
+    #[test]
+    fn the_scales_of_earlier_versions_follow_from_their_formats() {
+        let mut run = run();
+        let mut packed = run["cases"][0].clone();
+        packed["skin_format"] = json!("dual-quaternion");
+        run["cases"].as_array_mut().unwrap().push(packed);
+        let scales = |run: Value| {
+            let baseline = baseline(run);
+            baseline.cases.iter().map(|case| baseline.key(case).size.scales).collect::<Vec<_>>()
+        };
+        assert_eq!(scales(run.clone()), [Some(Scales::Uniform); 2]);
+        run["cases"][0]["scales"] = json!("uneven");
+        assert_eq!(scales(run.clone()), [Scales::Uneven, Scales::Uniform].map(Some));
+        run["cases"].as_array_mut().unwrap().pop();
+        run["cases"][0].as_object_mut().unwrap().remove("scales");
+        assert_eq!(scales(run.clone()), [Some(Scales::Uneven)]);
+        run["cases"][0]["keys"] = Value::Null;
+        assert_eq!(scales(run), [None], "the rig of a file");
     }
 
     #[test]

@@ -6,11 +6,12 @@ use std::thread;
 use std::time::Duration;
 
 use posse::low_level::Bandwidth;
-use posse::measure::{Measurement, Workload};
-use posse::{Crowd, Error, Library, Outputs, SkinFormat, Ticks};
+use posse::measure::Workload;
+use posse::{Crowd, Error, Library, Outputs, Ticks};
 
 use super::args::Args;
-use super::case::{CrowdShape, MAX_JOINTS, PlannedCase, Size};
+use super::case::{CrowdShape, MAX_JOINTS, PlannedCase, Size, TableStep};
+use super::gpu_state::GpuMonitor;
 use super::report::{Case, Report};
 use super::rig::{self, BenchRig};
 use super::waiting::with_waited;
@@ -40,6 +41,8 @@ pub fn measure_rigs(args: &Args, report: &mut Report) -> Result<(), Error> {
     report.compressed = args.compress.bound;
     for engine in engines {
         let is_crowded = engine.is_crowded();
+        // Other engines are measured without it.
+        let mut monitor = None;
         for (BenchRig { library, cases }, compressed) in rigs.iter().zip(&compressed) {
             let engine_library = EngineLibrary::new(library, compressed.as_ref());
             let shared = SharedStartUp { load: &load, first: &rig::crowd(library, FIRST)? };
@@ -52,6 +55,8 @@ pub fn measure_rigs(args: &Args, report: &mut Report) -> Result<(), Error> {
                     continue;
                 }
             };
+            watch(&engine, &mut monitor, report);
+            let measuring = Measuring { args, engine: &engine, is_crowded, monitor: monitor.as_ref() };
             for &case in cases {
                 let PlannedCase { size, step } = case;
                 if args.report.is_some() && step.is_some() && takes_long(&engine, size) {
@@ -61,11 +66,8 @@ pub fn measure_rigs(args: &Args, report: &mut Report) -> Result<(), Error> {
                     progress.add(1);
                     continue;
                 }
-                match measure_case(args, (&engine, is_crowded), engine_library.library(), size) {
-                    Ok(measured) => {
-                        let library_bytes = engine.library_bytes();
-                        report.cases.push(Case::new(size, step, measured, library_bytes));
-                    }
+                match measuring.case(engine_library.library(), size, step) {
+                    Ok(case) => report.cases.push(case),
                     Err(error) => skip_case(report, case, error)?,
                 }
                 progress.add(1);
@@ -75,19 +77,43 @@ pub fn measure_rigs(args: &Args, report: &mut Report) -> Result<(), Error> {
     Ok(())
 }
 
-fn measure_case(args: &Args, engine: (&Engine, bool), library: &Library, size: Size) -> Result<Measured, Error> {
-    let crowd = rig::crowd(library, size.crowd())?;
-    let workload = Workload { library, crowd: &crowd, outputs: Outputs::SKIN.with_skin_format(size.skin_format) };
-    measure(args, engine, &workload)
+/// An engine that is measured.
+struct Measuring<'a> {
+    args: &'a Args,
+    engine: &'a Engine<'a>,
+    /// True if the engine has more threads than there are cores, so that they wait for each other.
+    is_crowded: bool,
+    /// The monitor of the GPU, if the engine runs on one whose state can be read.
+    monitor: Option<&'a GpuMonitor>,
 }
 
-/// A measurement, and the share of the time in which threads waited for a core, if that is known.
-type Measured = (Measurement, Option<f64>);
+impl Measuring<'_> {
+    /// Measures a crowd of a size.
+    fn case(&self, library: &Library, size: Size, step: Option<TableStep>) -> Result<Case, Error> {
+        let crowd = rig::crowd(library, size.crowd())?;
+        self.crowd(library, &crowd, size, step)
+    }
 
-/// Measures a workload with an engine. Threads of an engine that has more than there are cores wait for each other.
-fn measure(args: &Args, (engine, is_crowded): (&Engine, bool), workload: &Workload) -> Result<Measured, Error> {
-    let (measured, waited) = with_waited(|| engine.measure(workload, Duration::from_secs_f64(args.seconds)));
-    Ok((measured?, waited.filter(|_| !is_crowded)))
+    /// Measures a crowd.
+    fn crowd(&self, library: &Library, crowd: &Crowd, size: Size, step: Option<TableStep>) -> Result<Case, Error> {
+        let workload = Workload { library, crowd, outputs: Outputs::SKIN.with_skin_format(size.skin_format) };
+        // What the monitor has seen before is of other work.
+        self.monitor.map(GpuMonitor::take);
+        let (measured, waited) =
+            with_waited(|| self.engine.measure(&workload, Duration::from_secs_f64(self.args.seconds)));
+        let gpu_state = self.monitor.and_then(GpuMonitor::take);
+        let case = Case::new(size, step, measured?);
+        let waited = waited.filter(|_| !self.is_crowded);
+        Ok(Case { library_bytes: self.engine.library_bytes(), waited, gpu_state, ..case })
+    }
+}
+
+/// Begins to watch the GPU of an engine, if it has one, and adds its identity to the report.
+fn watch(engine: &Engine, monitor: &mut Option<GpuMonitor>, report: &mut Report) {
+    if let (Engine::Gpu(engine), None) = (engine, &monitor) {
+        let (identity, found) = GpuMonitor::new(engine.gpu());
+        (report.gpu, *monitor) = (Some(identity), found);
+    }
 }
 
 /// Skips a case of a cost table that is too large for a device. Any other error, or an error of another case, is
@@ -118,13 +144,8 @@ pub fn measure_crowd(args: &Args, path: &Path, report: &mut Report) -> Result<()
     let size = Size {
         instances: crowd.len(),
         skeletons: skeletons.collect::<HashSet<_>>().len() as u32,
-        joints: file.groups().map(|(_, index)| joints(index)).max().unwrap_or(0),
-        keys: None,
-        depth: None,
-        clips: None,
-        additive: 0,
         layers: (0..crowd.len()).map(|instance| crowd.layers(instance).len() as u32).max().unwrap_or(0),
-        skin_format: SkinFormat::Matrix,
+        ..Size::of_rig(file.groups().map(|(_, index)| joints(index)).max().unwrap_or(0))
     };
     let compressed = args.compress.compress(&library)?;
     report.compressed = args.compress.bound;
@@ -136,12 +157,11 @@ pub fn measure_crowd(args: &Args, path: &Path, report: &mut Report) -> Result<()
         let shared = SharedStartUp { load: &load, first: &file.crowd(engine_library.library(), 0..1)? };
         let is_crowded = engine.is_crowded();
         let Some(engine) = open(args, engine_library, engine, shared, report)? else { continue };
-        for skin_format in args.skin_formats() {
-            let outputs = Outputs::SKIN.with_skin_format(skin_format);
-            let workload = Workload { library: engine_library.library(), crowd: &crowd, outputs };
-            let measured = measure(args, (&engine, is_crowded), &workload)?;
-            let library_bytes = engine.library_bytes();
-            report.cases.push(Case::new(Size { skin_format, ..size }, None, measured, library_bytes));
+        let mut monitor = None;
+        watch(&engine, &mut monitor, report);
+        let measuring = Measuring { args, engine: &engine, is_crowded, monitor: monitor.as_ref() };
+        for size in args.with_skin_formats(size) {
+            report.cases.push(measuring.crowd(engine_library.library(), &crowd, size, None)?);
         }
         progress.add(1);
     }

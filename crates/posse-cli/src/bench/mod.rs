@@ -3,6 +3,7 @@
 pub mod args;
 mod case;
 mod earlier;
+mod gpu_state;
 mod measure;
 mod page;
 mod report;

@@ -14,8 +14,9 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
-use super::case::{Size, Table, TableStep};
+use super::case::{Scales, Size, Table, TableStep};
 use super::earlier::{Baseline, EarlierCase, EarlierRun, FORMAT, Key, MeasuredCase, TimeSpread};
+use super::gpu_state::{GpuIdentity, GpuState};
 use super::waiting::MAX_WAITED;
 use crate::invocation::quote;
 use crate::output::{file_name, note};
@@ -38,6 +39,8 @@ pub struct Report {
     pub cases: Vec<Case>,
     /// The memory bandwidth of the GPU.
     pub bandwidth: Option<Bandwidth>,
+    /// The GPU; `None` if none was measured.
+    pub gpu: Option<GpuIdentity>,
     /// The cases and engines that were left out, with the reason.
     pub skipped: Vec<String>,
     /// The earlier run of `--baseline`.
@@ -58,6 +61,8 @@ pub struct Case {
     pub check: Option<CaseCheck>,
     /// The share of the time of the threads in which they waited for a core; `None` if it is not known.
     pub waited: Option<f64>,
+    /// The clocks and the power of the GPU; `None` for other engines, and if they are not known.
+    pub gpu_state: Option<GpuState>,
 }
 
 /// The comparison of a case with the reference.
@@ -70,18 +75,13 @@ pub struct CaseCheck {
 }
 
 impl Case {
-    /// The case of a measurement.
-    pub fn new(
-        size: Size,
-        step: Option<TableStep>,
-        (measured, waited): (Measurement, Option<f64>),
-        library_bytes: Option<u64>,
-    ) -> Self {
+    /// The case of a measurement, of which nothing beside the measurement is known.
+    pub fn new(size: Size, step: Option<TableStep>, measured: Measurement) -> Self {
         let check = measured.check.as_ref().map(|check| {
             let shares = check.quantities().into_iter().filter_map(|(_, worst)| worst).map(|worst| worst.share());
             CaseCheck { is_within: check.is_within(), worst_share: Some(shares.fold(0.0, f64::max)) }
         });
-        Self { size, step, measured, library_bytes, check, waited }
+        Self { size, step, measured, library_bytes: None, check, waited: None, gpu_state: None }
     }
 
     /// The case of an earlier run. An error is the name of a field, and the reason.
@@ -106,6 +106,8 @@ impl Case {
             layers: case.layers as u32,
             additive: case.additive.unwrap_or(0) as u32,
             skin_format,
+            scales: case.scales,
+            key_angle: case.key_angle.map(|angle| angle as u32),
         };
         let table = Table::value_variants().iter().find(|table| Some(table.name()) == case.table.as_deref());
         let measured = Measurement {
@@ -115,13 +117,17 @@ impl Case {
             joints: case.joints_posed as usize,
             wall: case.wall_ms.statistics(),
             device: case.gpu_ms.as_ref().map(TimeSpread::statistics),
+            back_to_back: case.gpu_back_to_back_ms.as_ref().map(TimeSpread::statistics),
+            passes: case.passes(),
+            kernels: case.kernels.clone().unwrap_or_default(),
             bytes: case.bytes_written.unwrap_or(0),
             check: None,
         };
         let check =
             case.within_contract.map(|is_within| CaseCheck { is_within, worst_share: case.worst_share_of_contract });
         let step = table.map(|table| table.step_of(&size));
-        Ok(Self { size, step, measured, library_bytes: case.library_bytes, check, waited: case.waited })
+        let (library_bytes, waited, gpu_state) = (case.library_bytes, case.waited, case.gpu_state.clone());
+        Ok(Self { size, step, measured, library_bytes, check, waited, gpu_state })
     }
 
     /// Returns true if the poses are within the contract, or come from the reference.
@@ -143,6 +149,13 @@ impl Case {
     pub fn bandwidth_share(&self, bandwidth: Option<Bandwidth>) -> Option<f64> {
         (self.measured.engine == "gpu").then_some(self.bytes_per_second()? / bandwidth?.write)
     }
+
+    /// The share of the bandwidth of writes in the shape of the pose pass, 48 bytes per invocation; `None` for other
+    /// engines and other skin formats.
+    pub fn strided_share(&self, bandwidth: Option<Bandwidth>) -> Option<f64> {
+        let is_strided = self.measured.engine == "gpu" && self.size.skin_format == SkinFormat::Matrix;
+        Some(self.bytes_per_second().filter(|_| is_strided)? / bandwidth?.write_strided?)
+    }
 }
 
 impl Report {
@@ -156,7 +169,13 @@ impl Report {
             crowd: run.crowd.clone(),
             compressed: run.compressed.as_ref().and_then(|length| length.parse().ok()),
             cases: run.cases.iter().enumerate().map(read).collect::<Result<_, _>>()?,
-            bandwidth: bandwidth.map(|(write, copy)| Bandwidth { write, copy }),
+            bandwidth: bandwidth.map(|(write, copy)| Bandwidth {
+                write,
+                write_strided: run.strided_write_bandwidth_bytes_per_second,
+                read: run.read_bandwidth_bytes_per_second,
+                copy,
+            }),
+            gpu: run.gpu.clone(),
             ..Self::default()
         })
     }
@@ -186,8 +205,8 @@ impl Report {
 
     fn cost_relative_to(&self, base: TableStep, case: &Case) -> Option<[f64; 2]> {
         let is_base = |other: &&Case| {
-            let is_same_format = other.size.skin_format == case.size.skin_format;
-            other.step == Some(base) && ran_on(&other.measured) == ran_on(&case.measured) && is_same_format
+            let is_same_kind = other.size.skin_format == case.size.skin_format && other.size.scales == case.size.scales;
+            other.step == Some(base) && ran_on(&other.measured) == ran_on(&case.measured) && is_same_kind
         };
         let base = self.cases.iter().find(is_base)?;
         let costs = |measured: &Measurement| {
@@ -281,7 +300,10 @@ impl Report {
             "crowd": self.crowd,
             "start_up_ms": start_ups.collect::<Map<_, _>>(),
             "write_bandwidth_bytes_per_second": self.bandwidth.map(|bandwidth| bandwidth.write),
+            "strided_write_bandwidth_bytes_per_second": self.bandwidth.and_then(|bandwidth| bandwidth.write_strided),
+            "read_bandwidth_bytes_per_second": self.bandwidth.and_then(|bandwidth| bandwidth.read),
             "copy_bandwidth_bytes_per_second": self.bandwidth.map(|bandwidth| bandwidth.copy),
+            "gpu": self.gpu,
             "skipped": self.skipped,
             "baseline": self.baseline.as_ref().map(|baseline| json!({
                 "file": baseline.name,
@@ -292,7 +314,8 @@ impl Report {
     }
 
     fn case_json(&self, case: &Case) -> Value {
-        let Case { size, step, measured, library_bytes, check, waited } = case;
+        let Case { size, step, measured, library_bytes, check, waited, gpu_state } = case;
+        let passes = measured.passes.iter().map(|(pass, seconds)| ((*pass).to_owned(), milliseconds(seconds)));
         let mut value = json!({
             "engine": measured.engine,
             "adapter": measured.adapter,
@@ -304,6 +327,8 @@ impl Report {
             "additive": size.additive,
             "keys": size.keys,
             "depth": size.depth,
+            "scales": size.scales.map(Scales::name),
+            "key_angle": size.key_angle,
             "outputs": ["skin"],
             "skin_format": size.skin_format.name(),
             "instances_posed": measured.instances,
@@ -311,10 +336,15 @@ impl Report {
             "joints_per_second": measured.joints_per_second(),
             "wall_ms": milliseconds(&measured.wall),
             "gpu_ms": measured.device.as_ref().map(milliseconds),
+            "gpu_back_to_back_ms": measured.back_to_back.as_ref().map(milliseconds),
+            "gpu_pass_ms": (!measured.passes.is_empty()).then(|| passes.collect::<Map<_, _>>()),
+            "gpu_state": gpu_state,
+            "kernels": (!measured.kernels.is_empty()).then_some(&measured.kernels),
             "library_bytes": library_bytes,
             "bytes_written": (measured.bytes > 0).then_some(measured.bytes),
             "bytes_per_second": case.bytes_per_second(),
             "bandwidth_share": case.bandwidth_share(self.bandwidth),
+            "strided_bandwidth_share": case.strided_share(self.bandwidth),
             "within_contract": check.map(|check| check.is_within),
             "worst_share_of_contract": check.and_then(|check| check.worst_share),
             "waited": waited,
@@ -347,6 +377,7 @@ fn milliseconds(statistics: &Statistics) -> Value {
         "median": 1e3 * statistics.median,
         "p5": 1e3 * statistics.p5,
         "p95": 1e3 * statistics.p95,
+        "p99": statistics.p99.map(|p99| 1e3 * p99),
         "frames": statistics.frames,
     })
 }

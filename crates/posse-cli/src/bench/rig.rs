@@ -1,12 +1,12 @@
 //! The rigs that `posse bench` plays: the rig of a file, or generated ones, in crowds of several sizes.
 
 use posse::{
-    AdditiveReference, ClipId, Crowd, Error, Layer, LayerMode, LayerTime, Library, Playback, SkeletonId, SkinFormat,
-    Ticks, WrapMode,
+    AdditiveReference, ClipId, Crowd, Error, Layer, LayerMode, LayerTime, Library, Playback, SkeletonId, Ticks,
+    WrapMode,
 };
 
 use super::args::Args;
-use super::case::{CrowdShape, MAX_JOINTS, PlannedCase, Size};
+use super::case::{CrowdShape, MAX_JOINTS, PlannedCase, Scales, Size};
 use super::report::Report;
 use crate::arguments::{BvhArgs, check_limit};
 use crate::output::file_name;
@@ -22,39 +22,35 @@ pub struct BenchRig {
 
 /// Loads or generates the rigs of all cases. The load time of the first rig is added to `load`.
 pub fn load_rigs(args: &Args, load: &mut StartUp, report: &mut Report) -> Result<Vec<BenchRig>, Error> {
-    let size = Size {
-        instances: 0,
-        skeletons: 1,
-        joints: 0,
-        keys: None,
-        depth: None,
-        clips: None,
-        layers: 0,
-        additive: 0,
-        skin_format: SkinFormat::Matrix,
-    };
     if let Some(file) = &args.file {
         let Source { library, skeleton, .. } = load.step("load", || Source::load_nodes(file, BvhArgs::default()))?;
         report.file = Some(file_name(file));
         let joints = library.skeleton(skeleton).joints().len();
-        let cases: Vec<_> = cases_of_rig(args, Size { joints, ..size }).collect();
+        let cases: Vec<_> = cases_of_rig(args, Size::of_rig(joints)).collect();
         check_joints(&cases)?;
         return Ok(vec![BenchRig { library, cases }]);
     }
     let cases: Vec<PlannedCase> = if args.table.is_empty() {
         let rig = |&joints: &u32| {
-            let depth = Some(args.depth.min(joints));
-            let size = Size { joints: joints as usize, keys: Some(args.keys), depth, clips: Some(1), ..size };
-            cases_of_rig(args, size)
+            let (keys, depth) = (Some(args.keys), Some(args.depth.min(joints)));
+            let of_scales = move |&scales: &Scales| {
+                let (scales, key_angle) = (Some(scales), args.key_angle);
+                let rig = Size { keys, depth, clips: Some(1), scales, key_angle, ..Size::of_rig(joints as usize) };
+                cases_of_rig(args, rig)
+            };
+            args.scales().iter().flat_map(of_scales)
         };
         args.joints.iter().flat_map(rig).collect()
     } else {
         cases_of_tables(args, report)
     };
+    if cases.is_empty() && report.skipped.is_empty() {
+        return Err(Error::Usage("dual quaternions need uniform scales; add --scales uniform".into()));
+    }
     check_joints(&cases)?;
     let mut rigs: Vec<BenchRig> = Vec::new();
     for case in cases {
-        let generate = || case.size.library(args.needs_uniform_scale());
+        let generate = || case.size.library();
         match rigs.last_mut() {
             Some(rig) if rig.cases[0].size.is_same_rig(&case.size) => rig.cases.push(case),
             None => rigs.push(BenchRig { library: load.step("load", generate)?, cases: vec![case] }),
@@ -69,19 +65,21 @@ fn cases_of_rig(args: &Args, size: Size) -> impl Iterator<Item = PlannedCase> {
     let with_layers = move |&instances: &u32| {
         args.layers.iter().map(move |&layers| Size { instances: instances as usize, layers, ..size })
     };
-    let with_skin_formats = |size| args.skin_formats().map(move |skin_format| Size { skin_format, ..size });
-    let sizes = args.instances.iter().flat_map(with_layers).flat_map(with_skin_formats);
+    let sizes = args.instances.iter().flat_map(with_layers).flat_map(|size| args.with_skin_formats(size));
     sizes.map(|size| PlannedCase { size, step: None })
 }
 
 /// The cases of the cost tables. Cases that need too much memory are skipped.
 fn cases_of_tables(args: &Args, report: &mut Report) -> Vec<PlannedCase> {
     let joints = args.joints_per_table_case();
-    let with_skin_formats = |case: PlannedCase| {
-        args.skin_formats().map(move |skin_format| PlannedCase { size: Size { skin_format, ..case.size }, ..case })
-    };
-    let cases = args.table.iter().flat_map(|table| table.cases(joints));
-    let mut cases: Vec<_> = cases.flat_map(with_skin_formats).collect();
+    let cases = args.scales().iter().flat_map(|&scales| {
+        let cases = args.table.iter().flat_map(|table| table.cases(joints));
+        cases.flat_map(move |PlannedCase { size, step }| {
+            let size = Size { scales: Some(scales), key_angle: args.key_angle, ..size };
+            args.with_skin_formats(size).map(move |size| PlannedCase { size, step })
+        })
+    });
+    let mut cases: Vec<_> = cases.collect();
     cases.retain(|PlannedCase { size, .. }| {
         let needed = size.bytes() as f64 / 1e9;
         if needed > args.memory {
@@ -148,7 +146,7 @@ mod tests {
 
     #[test]
     fn mixed_crowds_take_their_skeletons_in_turn() {
-        let library = SIZE.library(false).unwrap();
+        let library = SIZE.library().unwrap();
         let joints: Vec<usize> = library.skeletons().iter().map(|skeleton| skeleton.joints().len()).collect();
         assert_eq!(joints, [5, 4, 3]);
         let crowd = crowd(&library, SIZE.crowd()).unwrap();
@@ -172,7 +170,7 @@ mod tests {
             let (keys, clips) = (Some(keys), Some(clips));
             let rig = Size { skeletons: 1, joints: 1, keys, depth: Some(1), clips, ..SIZE };
             let size = Size { instances: 5_000, layers: 1, additive: 0, ..rig };
-            let library = size.library(false).unwrap();
+            let library = size.library().unwrap();
             let crowd = crowd(&library, size.crowd()).unwrap();
             let mut tenths = [0; 10];
             for instance in 0..crowd.len() {

@@ -6,7 +6,8 @@ use posse::SkinFormat;
 use posse::low_level::Bandwidth;
 use posse::measure::Measurement;
 
-use super::case::Table;
+use super::case::{Scales, Table};
+use super::gpu_state::{GpuState, StateRange};
 use super::report::{Case, Report};
 
 /// The name of a column, and the text of a case in it. A column without any text is left out.
@@ -25,9 +26,22 @@ impl Report {
         for (engine, adapter) in adapters {
             writeln!(out, "{engine:<10} {adapter}")?;
         }
-        if let Some(Bandwidth { write, copy }) = self.bandwidth {
-            let [write, copy] = [write, copy].map(|bandwidth| bandwidth / 1e9);
-            writeln!(out, "{:<10} writes {write:.1} GB/s at best, copies {copy:.1} GB/s read and written", "gpu")?;
+        if let Some(Bandwidth { write, write_strided, read, copy }) = self.bandwidth {
+            let rate = |bandwidth: f64| format!("{:.1} GB/s", bandwidth / 1e9);
+            let writes = format!("writes {} at best", rate(write));
+            let strided = write_strided.map(|bandwidth| format!("{} as poses are written", rate(bandwidth)));
+            let reads = read.map(|bandwidth| format!("reads {}", rate(bandwidth)));
+            let copies = format!("copies {} read and written", rate(copy));
+            let parts: Vec<_> = [Some(writes), strided, reads, Some(copies)].into_iter().flatten().collect();
+            writeln!(out, "{:<10} {}", "gpu", parts.join(", "))?;
+        }
+        if let Some(gpu) = &self.gpu {
+            let uuid = gpu.uuid.as_ref().map(|uuid| format!("{uuid}, "));
+            let state = match (&gpu.state_from, &gpu.state_missing) {
+                (Some(source), _) => format!("clocks and power by {source}"),
+                (None, reason) => format!("no clocks and power: {}", reason.as_deref().unwrap_or("not known")),
+            };
+            writeln!(out, "{:<10} {}{state}", "gpu", uuid.unwrap_or_default())?;
         }
         if let Some(length) = self.compressed {
             writeln!(out, "{:<10} compressed, off by {length} at most", "keys")?;
@@ -63,6 +77,13 @@ impl Report {
             out,
             "\nskin matrices, 48 bytes per joint{packed}; times of the GPU's own clock if it has one, without reading back"
         )?;
+        if self.cases.iter().any(|case| case.measured.back_to_back.is_some()) {
+            writeln!(
+                out,
+                "`ms` is of frames that are submitted one by one, `back to back` and `p99` of many in one submission; \
+                 `passes` are the milliseconds of each pass alone"
+            )?;
+        }
         if let Some(part) = self.cases.iter().find(|case| case.measured.instances < case.size.instances) {
             let Measurement { engine, instances, .. } = &part.measured;
             writeln!(out, "the {engine} poses at most {instances} instances (column `posed`); its times are of those")?;
@@ -87,11 +108,21 @@ impl Report {
         self.cases.iter().any(|case| case.size.skin_format != SkinFormat::Matrix)
     }
 
+    /// Returns true if a case has rigs with uniform scales.
+    fn has_uniform_scales(&self) -> bool {
+        self.cases.iter().any(|case| case.size.scales == Some(Scales::Uniform))
+    }
+
     fn cells(&self, case: &Case) -> Vec<Cell> {
         let (size, measured) = (&case.size, &case.measured);
         let time = measured.device.unwrap_or(measured.wall);
         let table = |table: Table| case.step.is_some_and(|step| step.table == table);
         let cost = self.relative_cost(case);
+        let scales = size.scales.filter(|_| self.has_uniform_scales());
+        let state = case.gpu_state.as_ref();
+        let median = |range: fn(&GpuState) -> Option<StateRange>| Some(format!("{:.0}", range(state?)?.median));
+        let passes: Vec<String> =
+            measured.passes.iter().map(|(pass, times)| format!("{pass} {:.3}", 1e3 * times.median)).collect();
         let at_most = case.step.and_then(|step| step.at_most());
         let exceeded = match cost.zip(at_most) {
             Some(([cost, _], at_most)) if cost <= at_most => "",
@@ -117,14 +148,23 @@ impl Report {
             ("clips", table(Table::Clips).then(|| size.clips.unwrap_or(0).to_string())),
             ("layers", Some(size.layers.to_string())),
             ("additive", table(Table::Additive).then(|| size.additive.to_string())),
+            ("scales", scales.map(|scales| scales.name().into())),
+            ("key angle", size.key_angle.map(|degrees| degrees.to_string())),
             ("skin", self.is_packed().then(|| size.skin_format.name().into())),
             ("library MB", case.library_bytes.map(|bytes| format!("{:.3}", bytes as f64 / 1e6))),
             ("Mjoints/s", Some(format!("{:.2}", measured.joints_per_second() / 1e6))),
             ("ms", Some(format!("{:.3}", 1e3 * time.median))),
             ("p5", Some(format!("{:.3}", 1e3 * time.p5))),
             ("p95", Some(format!("{:.3}", 1e3 * time.p95))),
+            ("back to back", measured.back_to_back.map(|time| format!("{:.3}", 1e3 * time.median))),
+            ("p99", measured.back_to_back.and_then(|time| Some(format!("{:.3}", 1e3 * time.p99?)))),
+            ("passes", (!passes.is_empty()).then(|| passes.join(", "))),
+            ("MHz", median(|state| state.core_mhz)),
+            ("W", median(|state| state.watts)),
+            ("held by", state.and_then(held_by)),
             ("GB/s", case.bytes_per_second().map(|bytes| format!("{:.2}", bytes / 1e9))),
-            ("of peak", case.bandwidth_share(self.bandwidth).map(|share| format!("{:.0} %", 100.0 * share))),
+            ("of peak", case.bandwidth_share(self.bandwidth).map(percent)),
+            ("strided", case.strided_share(self.bandwidth).map(percent)),
             ("cost", cost.map(|[median, _]| format!("{median:.2}"))),
             ("of p5", cost.map(|[_, p5]| format!("{p5:.2}"))),
             ("x one", self.cost_of_one_layer(case).map(|[median, _]| format!("{median:.2}"))),
@@ -133,6 +173,18 @@ impl Report {
             ("check", Some(check.into())),
         ]
     }
+}
+
+/// A share as a text.
+fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
+}
+
+/// The reasons for which the driver lowered the clocks, other than that the GPU was idle between frames.
+fn held_by(state: &GpuState) -> Option<String> {
+    let reasons = state.throttle_reasons.as_ref()?.iter().filter(|reason| *reason != "idle");
+    let reasons: Vec<&str> = reasons.map(String::as_str).collect();
+    Some(if reasons.is_empty() { "nothing".into() } else { reasons.join(" + ") })
 }
 
 /// Writes rows with the same columns. The first and the last column are aligned left, the others right.

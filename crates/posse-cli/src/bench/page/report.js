@@ -127,6 +127,12 @@ function figures() {
   return made.filter(isKnown);
 }
 
+/// The passes of all cases, in the order of a frame.
+const PASSES = [...new Set(run.cases.flatMap((one) => Object.keys(one.gpu_pass_ms ?? {})))];
+/// The median of a part of the GPU's state, and its range unless all samples are the same.
+const rangeOf = (range) => textOf(range, ({ median, min, max }) =>
+  min === max ? digits(median, 4) : `${digits(median, 4)} (${digits(min, 4)}–${digits(max, 4)})`);
+
 /// The columns of the table: a name, and the text of a case. A column without any text is left out.
 const COLUMNS = [
   ["grows", (one) => one.table],
@@ -134,16 +140,29 @@ const COLUMNS = [
   ["posed", (one) => (one.instances_posed < one.instances ? grouped(one.instances_posed) : null)],
   ...["skeletons", "joints", "keys", "depth", "clips", "layers"].map((name) => [name, (one) => textOf(one[name], grouped)]),
   ["additive", (one) => (one.additive > 0 ? grouped(one.additive) : null)],
+  ["scales", (one) => one.scales],
+  ["degrees between keys", (one) => textOf(one.key_angle, grouped)],
   ["Mjoints/s", (one) => digits(jointsPerSecond(one, timesOf(one).median) / 1e6, 4)],
   ["ns/joint", (one) => digits(nanosecondsPerJoint(one, timesOf(one).median), 4)],
   ["ms", (one) => digits(timesOf(one).median, 4)],
   ["p5", (one) => digits(timesOf(one).p5, 4)],
   ["p95", (one) => digits(timesOf(one).p95, 4)],
+  ["p99", (one) => textOf(timesOf(one).p99, (p99) => digits(p99, 4))],
   ["frames", (one) => grouped(timesOf(one).frames)],
+  ["back to back ms", (one) => textOf(one.gpu_back_to_back_ms, ({ median }) => digits(median, 4))],
+  ["back to back p99", (one) => textOf(one.gpu_back_to_back_ms?.p99, (p99) => digits(p99, 4))],
+  ...PASSES.map((pass) => [`${pass} ms`, (one) => textOf(one.gpu_pass_ms?.[pass], ({ median }) => digits(median, 4))]),
+  ["MHz", (one) => rangeOf(one.gpu_state?.core_mhz)],
+  ["memory MHz", (one) => rangeOf(one.gpu_state?.memory_mhz)],
+  ["W", (one) => rangeOf(one.gpu_state?.watts)],
+  ["°C", (one) => rangeOf(one.gpu_state?.celsius)],
+  ["clocks held by", (one) => textOf(one.gpu_state?.throttle_reasons, (reasons) => reasons.join(", ") || "nothing")],
   ["library bytes", (one) => textOf(one.library_bytes, grouped)],
   ["bytes written", (one) => textOf(one.bytes_written, grouped)],
   ["GB/s", (one) => textOf(one.bytes_per_second, (bytes) => digits(bytes / 1e9, 4))],
   ["% of peak", (one) => textOf(one.bandwidth_share, (share) => digits(100 * share, 3))],
+  ["% of strided peak", (one) => textOf(one.strided_bandwidth_share, (share) => digits(100 * share, 3))],
+  ["kernel", (one) => textOf(one.kernels, (kernels) => kernels.join(", "))],
   ["check", (one) => textOf(one.within_contract, (isWithin) => {
     const share = textOf(one.worst_share_of_contract, (share) => `, ${digits(100 * share, 2)} % of the bound`);
     return `${isWithin ? "ok" : "BEYOND THE CONTRACT"}${share ?? ""}`;
@@ -166,6 +185,21 @@ function factList(facts) {
   return element("dl", {}, rows.map(([name, text]) => element("div", {}, element("dt", {}, name), element("dd", {}, text))));
 }
 
+/// The identity of the GPU, and the source of its state.
+function gpuFacts() {
+  const gpu = run.gpu;
+  if (!isKnown(gpu)) return [];
+  const number = (value) => `0x${value.toString(16)}`;
+  return [
+    ["GPU driver", [gpu.driver, gpu.driver_info].filter(Boolean).join(" ")],
+    ["GPU device", [`vendor ${number(gpu.vendor)}`, `device ${number(gpu.device)}`, gpu.pci_bus_id, gpu.uuid].filter(isKnown).join(", ")],
+    ["GPU's ECC", gpu.ecc],
+    ["GPU's MIG", gpu.mig],
+    ["GPU's PCIe", gpu.pcie],
+    ["GPU clocks and power", gpu.state_from ?? textOf(gpu.state_missing, (reason) => `not read: ${reason}`)],
+  ];
+}
+
 /// The environment, the engines and the bandwidth.
 function facts() {
   const { processor, cores, threads, memory, system, architecture } = environment?.machine ?? {};
@@ -178,7 +212,10 @@ function facts() {
     ["System", environment ? `${system ?? "unknown system"}, ${architecture}` : null],
     ...engines.map(({ label, adapter }) => [label, adapter]),
     ["GPU writes at best", textOf(run.write_bandwidth_bytes_per_second, gigabytes("GB/s"))],
+    ["GPU writes at best as poses are written", textOf(run.strided_write_bandwidth_bytes_per_second, gigabytes("GB/s"))],
+    ["GPU reads at best", textOf(run.read_bandwidth_bytes_per_second, gigabytes("GB/s"))],
     ["GPU copies at best", textOf(run.copy_bandwidth_bytes_per_second, gigabytes("GB/s"))],
+    ...gpuFacts(),
     ["posse", run.posse],
   ];
 }
@@ -221,6 +258,14 @@ function notes() {
     run.cases.some(isPart) ? "The reference poses at most 64 instances of a crowd; its figures are of these." : null,
     textOf(bandwidth, (bytes) => "The write bandwidth of the GPU was measured by a pass that only writes: " +
       `${digits(bytes / 1e9, 3)} GB/s here. \`% of peak\` is the share of this bandwidth that poses use.`),
+    textOf(run.strided_write_bandwidth_bytes_per_second, () => "`% of strided peak` is the share of the bandwidth of a " +
+      "pass that only writes, in the shape of the pose pass: 48 bytes per invocation, 64 invocations per workgroup."),
+    run.cases.some((one) => isKnown(one.gpu_back_to_back_ms)) ? "The milliseconds of a GPU are of frames that are submitted " +
+      "one by one, so that it idles between them. Back to back are times of many frames in one submission, each from " +
+      "the end of a frame to the end of the next. The times of passes are of frames in which each pass ends before the " +
+      "next begins." : null,
+    run.cases.some((one) => isKnown(one.gpu_state)) ? "Clocks, power and temperature are medians of samples during a case, " +
+      "with the least and the greatest. They include the check and the pauses between frames." : null,
   ].filter(isKnown);
 }
 
