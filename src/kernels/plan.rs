@@ -173,6 +173,8 @@ pub(crate) struct PoseKernel {
     pub joints_in_lanes: bool,
     /// The format of the skin matrices.
     pub skin_format: SkinFormat,
+    /// True if the device has shown that it packs `f16` to the nearest; only [`SkinFormat::HalfMatrix`] asks for it.
+    pub packs_to_nearest: bool,
     /// True if instances may be in a transition.
     pub displaces: bool,
     /// How goals rotate joints.
@@ -242,6 +244,7 @@ impl PoseKernel {
         }
         name += match self.skin_format {
             SkinFormat::Matrix => "",
+            SkinFormat::HalfMatrix if self.packs_to_nearest => "_half_packed",
             SkinFormat::HalfMatrix => "_half",
             SkinFormat::DualQuaternion => "_dual_quaternion",
         };
@@ -283,6 +286,7 @@ impl Plan {
             span_capacity,
             joints_in_lanes: workgroup.has_lane_per_joint() && skeleton.skin_matrices != NONE,
             skin_format: SkinFormat::Matrix,
+            packs_to_nearest: false,
             displaces: false,
             goals: GoalRotations::None,
             skins_only: None,
