@@ -44,67 +44,41 @@ fn hierarchy_walk(base: u32, lane: u32, present: bool) {
         joint_vectors[0][HIERARCHY_NO_JOINT] = vec4(0.0, 0.0, 0.0, 1.0);
         joint_vectors[1][HIERARCHY_NO_JOINT] = vec4(0.0, 0.0, 0.0, 1.0);
     }
-    if ROUNDS > 0u {
-        hierarchy_turn(lane, 0u);
-    }
-    if ROUNDS > 1u {
-        hierarchy_turn(lane, 1u);
-    }
-    if ROUNDS > 2u {
-        hierarchy_turn(lane, 2u);
-    }
-    if ROUNDS > 3u {
-        hierarchy_turn(lane, 3u);
-    }
-    if ROUNDS > 4u {
-        hierarchy_turn(lane, 4u);
-    }
-    if ROUNDS > 5u {
-        hierarchy_turn(lane, 5u);
-    }
-    if ROUNDS > 6u {
-        hierarchy_turn(lane, 6u);
-    }
-    if ROUNDS > 7u {
-        hierarchy_turn(lane, 7u);
-    }
+    hierarchy_turn(lane, 0u);
+    hierarchy_turn(lane, 1u);
+    hierarchy_turn(lane, 2u);
+    hierarchy_turn(lane, 3u);
+    hierarchy_turn(lane, 4u);
+    hierarchy_turn(lane, 5u);
+    hierarchy_turn(lane, 6u);
+    hierarchy_turn(lane, 7u);
     if ROUNDS > 0u {
         let parent = hierarchy_pass_on(lane, ROUNDS, 0u, lane_rotation);
         lane_place = vec4(quat_rotate(parent, lane_place).xyz, lane_place.w);
-        hierarchy_move(lane, 0u);
     }
-    if ROUNDS > 1u {
-        hierarchy_move(lane, 1u);
-    }
-    if ROUNDS > 2u {
-        hierarchy_move(lane, 2u);
-    }
-    if ROUNDS > 3u {
-        hierarchy_move(lane, 3u);
-    }
-    if ROUNDS > 4u {
-        hierarchy_move(lane, 4u);
-    }
-    if ROUNDS > 5u {
-        hierarchy_move(lane, 5u);
-    }
-    if ROUNDS > 6u {
-        hierarchy_move(lane, 6u);
-    }
-    if ROUNDS > 7u {
-        hierarchy_move(lane, 7u);
-    }
+    hierarchy_move(lane, 0u);
+    hierarchy_move(lane, 1u);
+    hierarchy_move(lane, 2u);
+    hierarchy_move(lane, 3u);
+    hierarchy_move(lane, 4u);
+    hierarchy_move(lane, 5u);
+    hierarchy_move(lane, 6u);
+    hierarchy_move(lane, 7u);
 }
 
-/// Multiplies the rotation of a lane by that of its ancestor in a round.
+/// Multiplies the rotation of a lane by that of its ancestor in a round, if the skeleton has it.
 fn hierarchy_turn(lane: u32, round: u32) {
-    lane_rotation = quat_multiply(hierarchy_pass_on(lane, round, round, lane_rotation), lane_rotation);
+    if round < ROUNDS {
+        lane_rotation = quat_multiply(hierarchy_pass_on(lane, round, round, lane_rotation), lane_rotation);
+    }
 }
 
-/// Scales the place of a lane by that of its ancestor in a round, and adds that to it.
+/// Scales the place of a lane by that of its ancestor in a round, and adds that to it, if the skeleton has the round.
 fn hierarchy_move(lane: u32, round: u32) {
-    let above = hierarchy_pass_on(lane, ROUNDS + 1u + round, round, lane_place);
-    lane_place = vec4(above.xyz + above.w * lane_place.xyz, above.w * lane_place.w);
+    if round < ROUNDS {
+        let above = hierarchy_pass_on(lane, ROUNDS + 1u + round, round, lane_place);
+        lane_place = vec4(above.xyz + above.w * lane_place.xyz, above.w * lane_place.w);
+    }
 }
 
 /// Passes a vector of each lane on to its descendants, and returns that of its ancestor in a round. `step` counts the
