@@ -133,7 +133,7 @@ fn hierarchy_of_lane(ancestors: vec2<u32>, round: u32) -> u32 {
 /// The ancestor of a joint 2^round levels up, or `NONE`.
 fn hierarchy_ancestor(joint: u32, round: u32) -> u32 {
     let joint_count = batch.skeleton.joint_count;
-    if !ANCESTORS_IN_BYTES {
+    if !LANE_PER_JOINT {
         return words[batch.skeleton.ancestors + round * joint_count + joint];
     }
     let found = pose_ancestor_byte(words[batch.skeleton.ancestors + round / 4u * joint_count + joint], round);

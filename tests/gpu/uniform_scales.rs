@@ -94,7 +94,8 @@ fn crowd(library: &Library) -> Crowd {
     let mut crowd = Crowd::new();
     let mut push = |layers: &[Layer]| assert!(crowd.push(skeleton, layers).is_ok());
     push(&[]);
-    for time in [-1.0, 0.3, 0.5, 1.7, 3.0] {
+    // More instances than a workgroup of small rigs holds.
+    for time in [-1.0, 0.3, 0.5, 1.7, 3.0, 0.1, 0.2, 0.9, 1.1, 1.3, 1.9, 2.3, 2.7] {
         push(&[layer(0, time)]);
         push(&[layer(1, time)]);
         push(&[layer(0, time), Layer { weight: 0.4, mask, fade_in: Some(fade), ..layer(1, 1.0) }]);
@@ -124,11 +125,19 @@ fn skins_alone_are_right_for_scales_of_all_kinds() {
     use SkinFormat::{DualQuaternion, HalfMatrix, Matrix};
 
     for (joints, scales, formats) in [
-        (17, Any, &[Matrix][..]),
+        (5, Any, &[Matrix][..]),
+        (16, Uneven, &[Matrix, HalfMatrix][..]),
+        (24, Any, &[Matrix, HalfMatrix][..]),
+        (28, Any, &[Matrix][..]),
         (32, Positive, &[DualQuaternion][..]),
         (64, Any, &[Matrix, HalfMatrix][..]),
         (64, Uneven, &[Matrix][..]),
+        (43, Positive, &[DualQuaternion][..]),
+        (48, Uneven, &[Matrix][..]),
         (65, Positive, &[Matrix, DualQuaternion][..]),
+        (96, Any, &[Matrix][..]),
+        (130, Uneven, &[Matrix][..]),
+        (192, Any, &[Matrix][..]),
         (200, Any, &[Matrix][..]),
         // The last of 256 joints has the place of those that are nobody's.
         (256, Positive, &[Matrix, DualQuaternion][..]),
