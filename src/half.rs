@@ -5,9 +5,8 @@ pub const LARGEST_HALF: f32 = 65504.0;
 
 /// The bits of the nearest `f16`, ties to even. Numbers beyond the largest `f16`, and NaN, become the largest.
 ///
-/// As in `shaders/pose/skin_half.wgsl`, the arithmetic is in integers: `pack2x16float`, and numbers below the
-/// normal ones, are not rounded alike on all machines. The code has no branch, so that a compiler can convert several
-/// numbers at once.
+/// As in `shaders/shared/pack.wgsl`, the arithmetic is in integers: numbers below the normal ones are not rounded alike
+/// on all machines. The code has no branch, so that a compiler can convert several numbers at once.
 #[inline(always)]
 pub fn from_f32(number: f32) -> u32 {
     let bits = number.to_bits();

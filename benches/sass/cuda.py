@@ -46,6 +46,8 @@ typedef int bool4 __attribute__((ext_vector_type(4)));
 VECTORS(float)
 VECTORS(uint)
 VECTORS(int)
+typedef _Float16 half2 __attribute__((ext_vector_type(2)));
+INLINE half2 make_half2(float2 a) { return __builtin_convertvector(a, half2); }
 INLINE uint2 make_uint2(bool a, uint b) { return uint2{a, b}; }
 INLINE float4 make_float4(int4 a) { return __builtin_convertvector(a, float4); }
 INLINE float4 make_float4(uint4 a) { return __builtin_convertvector(a, float4); }
@@ -59,6 +61,7 @@ INLINE int min(int a, int b) { return a < b ? a : b; }
 INLINE int max(int a, int b) { return a > b ? a : b; }
 INLINE float clamp(float x, float a, float b) { return min(max(x, a), b); }
 INLINE uint clamp(uint x, uint a, uint b) { return min(max(x, a), b); }
+INLINE float2 clamp(float2 x, float2 a, float2 b) { return float2{clamp(x.x, a.x, b.x), clamp(x.y, a.y, b.y)}; }
 INLINE float sqrt(float a) { return __nvvm_sqrt_approx_ftz_f(a); }
 INLINE float rsqrt(float a) { return __nvvm_rsqrt_approx_ftz_f(a); }
 INLINE float exp(float a) { return __nvvm_ex2_approx_ftz_f(a * 1.44269504f); }
@@ -110,7 +113,7 @@ def translate(metal, entry, threads):
     # A graphics driver has no calls.
     text = re.sub(r"(?m)^(?=[\w:]+ \w+\(\n)", "INLINE ", text)
     # A vector type with arguments is a constructor.
-    text = re.sub(r"(?<!typedef )\b(?:metal::)?((?:float|uint|int)[234])\(", r"make_\1(", text)
+    text = re.sub(r"(?<!typedef )\b(?:metal::)?((?:float|uint|int|half)[234])\(", r"make_\1(", text)
     head = re.search(r"(?:\[\[max_total\w+\(\d+\)\]\] )?kernel void " + entry + r"\(\n(.*?)\n\) \{", text, re.S)
     parameters, declared, body, uniforms = [], [], [], []
     for line in head.group(1).split("\n"):

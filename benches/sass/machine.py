@@ -460,6 +460,13 @@ def to_integer(lane, one):
     lane.set(one.operands[0], int(math.floor(number + 0.5) if "TRUNC" not in one.modifiers else number))
 
 
+@operation("F2FP")
+def to_halves(lane, one):
+    """Two numbers to halves of a word, the first to the upper one."""
+    high, low = (struct.unpack("<H", struct.pack("<e", lane.number(number)))[0] for number in one.operands[1:3])
+    lane.set(one.operands[0], high << 16 | low)
+
+
 @operation("FRND")
 def whole_number(lane, one):
     number = lane.number(one.operands[1])

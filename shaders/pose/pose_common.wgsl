@@ -3,8 +3,8 @@
 // Needs: skin_matrix | skin_half | skin_dual_quaternion
 //! The common part of the kernels of the pose pass: outputs, the share of a lane, and the stages after the sampling.
 //!
-//! A workgroup poses one instance or several, each with `lane_count` lanes, about one per joint. Binding 7, the skin
-//! matrices, is declared by the file of their format.
+//! A workgroup poses one instance or several, each with `lane_count` lanes: at least one per joint, unless the matrices
+//! of joints are in storage. Binding 7, the skin matrices, is declared by the file of their format.
 
 /// Translation, rotation and scale of each joint.
 @group(0) @binding(5) var<storage, read_write> local_out: array<vec4<f32>>;
@@ -29,11 +29,12 @@ var<private> lane_matrix: Rows;
 
 /// The share of an invocation: a lane of an instance.
 struct Share {
-    /// The index of the instance among the instances of the workgroup, below `batch.instances_per_group`.
+    /// The index of the instance among the instances of the workgroup.
     index_in_group: u32,
     /// The lane of the instance, below `lane_count`.
     lane: u32,
-    /// The index of the instance in the batch. `batch.instance_count` or more if the lane has no instance.
+    /// The index of the instance in the batch. `batch.instance_count` or more if the lane has no instance: beyond the
+    /// last, or behind the lanes of `batch.instances_per_group` instances.
     instance: u32,
     /// True if the lane has an instance.
     present: bool,
@@ -54,9 +55,10 @@ fn pose_share(group: vec3<u32>, invocation: u32) -> Share {
     var index = group.y * batch.groups_per_row + group.x;
     share.lane = invocation;
     if !ONE_INSTANCE {
-        share.index_in_group = invocation / batch.lane_count;
-        share.lane = invocation % batch.lane_count;
+        share.index_in_group = (invocation * batch.lane_inverse) >> 16u;
+        share.lane = invocation - share.index_in_group * batch.lane_count;
         index = index * batch.instances_per_group + share.index_in_group;
+        index = select(NONE, index, share.index_in_group < batch.instances_per_group);
     }
     if SKINS_ONLY || frame.visible_only == 0u {
         share.instance = index;
@@ -68,7 +70,7 @@ fn pose_share(group: vec3<u32>, invocation: u32) -> Share {
         share.instance = lists[1u + batch.instance_count + index];
         share.joints = lists[1u + share.instance] - 1u;
     }
-    share.present = SKINS_ONLY || share.instance < batch.instance_count;
+    share.present = SKINS_ONLY && ONE_INSTANCE || share.instance < batch.instance_count;
     share.base = joint_matrix_base(share.index_in_group, share.instance);
     return share;
 }

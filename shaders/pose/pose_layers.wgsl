@@ -37,7 +37,7 @@ var<workgroup> played: array<Played, PLAYED_CAPACITY>;
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) invocation: u32) {
     // The lanes of a workgroup end together, so that none of them keeps a pose of zeros.
-    if SKINS_ONLY && group.y * batch.groups_per_row + group.x >= batch.instance_count {
+    if SKINS_ONLY && ONE_INSTANCE && group.y * batch.groups_per_row + group.x >= batch.instance_count {
         return;
     }
     let share = pose_share(group, invocation);

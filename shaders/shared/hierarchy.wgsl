@@ -83,27 +83,13 @@ fn hierarchy_walk_of_lane(base: u32, joint: u32, present: bool) {
     }
     hierarchy_multiply(base, ancestors, 0u);
     if SKINS_ONLY {
-        if ROUNDS > 1u {
-            hierarchy_next(base, joint, ancestors, 1u);
-        }
-        if ROUNDS > 2u {
-            hierarchy_next(base, joint, ancestors, 2u);
-        }
-        if ROUNDS > 3u {
-            hierarchy_next(base, joint, ancestors, 3u);
-        }
-        if ROUNDS > 4u {
-            hierarchy_next(base, joint, ancestors, 4u);
-        }
-        if ROUNDS > 5u {
-            hierarchy_next(base, joint, ancestors, 5u);
-        }
-        if ROUNDS > 6u {
-            hierarchy_next(base, joint, ancestors, 6u);
-        }
-        if ROUNDS > 7u {
-            hierarchy_next(base, joint, ancestors, 7u);
-        }
+        hierarchy_next(base, joint, ancestors, 1u);
+        hierarchy_next(base, joint, ancestors, 2u);
+        hierarchy_next(base, joint, ancestors, 3u);
+        hierarchy_next(base, joint, ancestors, 4u);
+        hierarchy_next(base, joint, ancestors, 5u);
+        hierarchy_next(base, joint, ancestors, 6u);
+        hierarchy_next(base, joint, ancestors, 7u);
         return;
     }
     for (var round = 1u; round < batch.skeleton.round_count; round += 1u) {
@@ -114,10 +100,12 @@ fn hierarchy_walk_of_lane(base: u32, joint: u32, present: bool) {
     }
 }
 
-/// A round after the first one.
+/// A round after the first one, if the skeleton has it.
 fn hierarchy_next(base: u32, joint: u32, ancestors: vec2<u32>, round: u32) {
-    hierarchy_pass_on(base, joint, ancestors, round - 1u);
-    hierarchy_multiply(base, ancestors, round);
+    if !SKINS_ONLY || round < ROUNDS {
+        hierarchy_pass_on(base, joint, ancestors, round - 1u);
+        hierarchy_multiply(base, ancestors, round);
+    }
 }
 
 /// Multiplies the matrix of a lane by the matrix of its ancestor in a round.
@@ -145,7 +133,7 @@ fn hierarchy_of_lane(ancestors: vec2<u32>, round: u32) -> u32 {
 /// The ancestor of a joint 2^round levels up, or `NONE`.
 fn hierarchy_ancestor(joint: u32, round: u32) -> u32 {
     let joint_count = batch.skeleton.joint_count;
-    if !ANCESTORS_IN_BYTES {
+    if !LANE_PER_JOINT {
         return words[batch.skeleton.ancestors + round * joint_count + joint];
     }
     let found = pose_ancestor_byte(words[batch.skeleton.ancestors + round / 4u * joint_count + joint], round);

@@ -8,7 +8,7 @@
 //! operations; one of matrices takes 36, and one of rotations with translations and scales 39.
 
 /// The place in `joint_vectors` that a joint without an ancestor finds: nobody's, or the place of the last of 256
-/// joints, which is nobody's ancestor.
+/// joints, which is nobody's ancestor. `NO_ANCESTOR` is no less than it, from any base.
 const HIERARCHY_NO_JOINT: u32 = min(JOINT_CAPACITY, NO_ANCESTOR);
 /// The places of a half of `joint_vectors`.
 const HIERARCHY_PLACES: u32 = HIERARCHY_NO_JOINT + 1u;
@@ -40,83 +40,58 @@ fn hierarchy_add(base: u32, joint: u32, translation: vec4<f32>, rotation: vec4<f
 
 /// Turns local transforms into model transforms. All lanes of the workgroup must call it.
 fn hierarchy_walk(base: u32, lane: u32, present: bool) {
-    if lane == 0u {
+    if base + lane == 0u {
         joint_vectors[0][HIERARCHY_NO_JOINT] = vec4(0.0, 0.0, 0.0, 1.0);
         joint_vectors[1][HIERARCHY_NO_JOINT] = vec4(0.0, 0.0, 0.0, 1.0);
     }
+    hierarchy_turn(base, lane, 0u);
+    hierarchy_turn(base, lane, 1u);
+    hierarchy_turn(base, lane, 2u);
+    hierarchy_turn(base, lane, 3u);
+    hierarchy_turn(base, lane, 4u);
+    hierarchy_turn(base, lane, 5u);
+    hierarchy_turn(base, lane, 6u);
+    hierarchy_turn(base, lane, 7u);
     if ROUNDS > 0u {
-        hierarchy_turn(lane, 0u);
-    }
-    if ROUNDS > 1u {
-        hierarchy_turn(lane, 1u);
-    }
-    if ROUNDS > 2u {
-        hierarchy_turn(lane, 2u);
-    }
-    if ROUNDS > 3u {
-        hierarchy_turn(lane, 3u);
-    }
-    if ROUNDS > 4u {
-        hierarchy_turn(lane, 4u);
-    }
-    if ROUNDS > 5u {
-        hierarchy_turn(lane, 5u);
-    }
-    if ROUNDS > 6u {
-        hierarchy_turn(lane, 6u);
-    }
-    if ROUNDS > 7u {
-        hierarchy_turn(lane, 7u);
-    }
-    if ROUNDS > 0u {
-        let parent = hierarchy_pass_on(lane, ROUNDS, 0u, lane_rotation);
+        let parent = hierarchy_pass_on(base, lane, ROUNDS, 0u, lane_rotation);
         lane_place = vec4(quat_rotate(parent, lane_place).xyz, lane_place.w);
-        hierarchy_move(lane, 0u);
     }
-    if ROUNDS > 1u {
-        hierarchy_move(lane, 1u);
-    }
-    if ROUNDS > 2u {
-        hierarchy_move(lane, 2u);
-    }
-    if ROUNDS > 3u {
-        hierarchy_move(lane, 3u);
-    }
-    if ROUNDS > 4u {
-        hierarchy_move(lane, 4u);
-    }
-    if ROUNDS > 5u {
-        hierarchy_move(lane, 5u);
-    }
-    if ROUNDS > 6u {
-        hierarchy_move(lane, 6u);
-    }
-    if ROUNDS > 7u {
-        hierarchy_move(lane, 7u);
+    hierarchy_move(base, lane, 0u);
+    hierarchy_move(base, lane, 1u);
+    hierarchy_move(base, lane, 2u);
+    hierarchy_move(base, lane, 3u);
+    hierarchy_move(base, lane, 4u);
+    hierarchy_move(base, lane, 5u);
+    hierarchy_move(base, lane, 6u);
+    hierarchy_move(base, lane, 7u);
+}
+
+/// Multiplies the rotation of a lane by that of its ancestor in a round, if the skeleton has it.
+fn hierarchy_turn(base: u32, lane: u32, round: u32) {
+    if round < ROUNDS {
+        lane_rotation = quat_multiply(hierarchy_pass_on(base, lane, round, round, lane_rotation), lane_rotation);
     }
 }
 
-/// Multiplies the rotation of a lane by the rotation of its ancestor in a round.
-fn hierarchy_turn(lane: u32, round: u32) {
-    lane_rotation = quat_multiply(hierarchy_pass_on(lane, round, round, lane_rotation), lane_rotation);
-}
-
-/// Scales the place of a lane by the scale of its ancestor in a round, and adds the ancestor's place.
-fn hierarchy_move(lane: u32, round: u32) {
-    let above = hierarchy_pass_on(lane, ROUNDS + 1u + round, round, lane_place);
-    lane_place = vec4(above.xyz + above.w * lane_place.xyz, above.w * lane_place.w);
+/// Scales the place of a lane by the scale of its ancestor in a round, and adds the ancestor's place, if the skeleton has
+/// the round.
+fn hierarchy_move(base: u32, lane: u32, round: u32) {
+    if round < ROUNDS {
+        let above = hierarchy_pass_on(base, lane, ROUNDS + 1u + round, round, lane_place);
+        lane_place = vec4(above.xyz + above.w * lane_place.xyz, above.w * lane_place.w);
+    }
 }
 
 /// Passes a vector of each lane on to its descendants, and returns the vector of its ancestor in a round. `step` counts
 /// the calls.
-fn hierarchy_pass_on(lane: u32, step: u32, round: u32, vector: vec4<f32>) -> vec4<f32> {
+fn hierarchy_pass_on(base: u32, lane: u32, step: u32, round: u32, vector: vec4<f32>) -> vec4<f32> {
     let half = step % 2u;
     if WORKGROUP_SIZE <= NO_ANCESTOR || lane < HIERARCHY_NO_JOINT {
-        joint_vectors[half][lane] = vector;
+        joint_vectors[half][base + lane] = vector;
     }
     workgroupBarrier();
     let ancestor = pose_ancestor_byte(select(lane_ancestors.x, lane_ancestors.y, round >= 4u), round);
-    return joint_vectors[half][min(ancestor, HIERARCHY_NO_JOINT)];
+    return joint_vectors[half][min(base + ancestor, HIERARCHY_NO_JOINT)];
 }
 
 /// Writes a skin matrix of the joint of a lane from element `at` on, by the index of its inverse bind matrix.

@@ -6,7 +6,7 @@ var<workgroup> joint_matrices: array<array<vec4<f32>, 3>, JOINT_CAPACITY>;
 
 /// The index of the first matrix of an instance.
 fn joint_matrix_base(index_in_group: u32, instance: u32) -> u32 {
-    return index_in_group * batch.skeleton.joint_count;
+    return index_in_group * batch.lane_count;
 }
 
 /// A row of a matrix.

@@ -12,7 +12,7 @@ use crate::gpu::{DeviceAndQueue, GpuCrowd, GpuEngine, GpuEvents, GpuLibrary, sub
 use crate::kernels::plan::Plan;
 use crate::model::{
     Chain, ChainKind, Crowd, Event, Goal, GoalTarget, GoalWeight, Layer, LayerTime, Library, Mixing, Outputs, Playback,
-    Step, Ticks,
+    SkinFormat, Step, Ticks,
 };
 use crate::pack::record::SkeletonRecord;
 use crate::pack::{CrowdOptions, PackedLibrary};
@@ -65,6 +65,11 @@ fn a_kernel_without_memory_is_refused() {
     let places = each_fault("poses", make, |library| pollster::block_on(library.pose_pipeline(&plan.kernel)).map(drop));
     // A module, a layout and a pipeline.
     assert!(places >= 3, "{places}");
+    let half = plan.with_skin_format(SkinFormat::HalfMatrix).kernel;
+    let places =
+        each_fault("half matrices", make, |library| pollster::block_on(library.pose_pipeline(&half)).map(drop));
+    // A module, a pipeline, a buffer, its upload and a bind group more, and what is submitted.
+    assert!(places >= 3 + 6, "{places}");
     each_fault("lists", make, |library| pollster::block_on(library.visible_kernels()).map(drop));
     each_fault("root motion", make, |library| pollster::block_on(library.root_motion_kernel()).map(drop));
     each_fault("played layers", make, |library| pollster::block_on(library.play_kernel()).map(drop));

@@ -52,11 +52,15 @@ fn pose_kernels() -> impl Iterator<Item = PoseKernel> {
                     span_capacity,
                     joints_in_lanes: false,
                     skin_format,
+                    packs_to_nearest: false,
                     displaces: false,
                     goals: GoalRotations::None,
                     skins_only: None,
                 };
                 kernels.push(kernel);
+                if skin_format == SkinFormat::HalfMatrix {
+                    kernels.push(PoseKernel { packs_to_nearest: true, ..kernel });
+                }
                 if workgroup.has_lane_per_joint() {
                     kernels.push(PoseKernel { joints_in_lanes: true, ..kernel });
                     for uniform_scales in [false, true] {

@@ -76,7 +76,8 @@ struct Location {
 }
 
 impl GpuCrowd {
-    /// Uploads a crowd of the library's skeletons and clips, and allocates its poses. Nothing is submitted.
+    /// Uploads a crowd of the library's skeletons and clips, and allocates its poses. Nothing is submitted, but for a
+    /// test of the device before the first half matrices of a library, for which the call waits.
     ///
     /// # Errors
     /// * [`Error::Instance`] if the crowd does not fit the library.

@@ -1,7 +1,7 @@
 //! Kernels: their bind group layouts, and their pipelines.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::error::Error;
 use crate::gpu::shader::Composed;
@@ -39,9 +39,14 @@ struct PipelineSource {
     code: String,
 }
 
-/// The pipelines that the libraries on one device have compiled, by source.
+/// What the libraries on one device share.
 #[derive(Debug, Default)]
-pub(super) struct PipelineCache(Mutex<HashMap<PipelineSource, wgpu::ComputePipeline>>);
+pub(super) struct PipelineCache {
+    /// The compiled pipelines, by source.
+    pipelines: Mutex<HashMap<PipelineSource, wgpu::ComputePipeline>>,
+    /// True if the device packs `f16` to the nearest; found out for the first kernel that writes half matrices.
+    pub packs_to_nearest: OnceLock<bool>,
+}
 
 impl PipelineCache {
     /// The pipeline of an entry point, compiled at the first request. Two threads may compile the same pipeline: no
@@ -53,7 +58,7 @@ impl PipelineCache {
         composed: &Composed,
         entry_point: &'static str,
     ) -> Result<wgpu::ComputePipeline, Error> {
-        let pipelines = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let pipelines = || self.pipelines.lock().unwrap_or_else(PoisonError::into_inner);
         let source = PipelineSource { entry_point, code: composed.code.clone() };
         if let Some(ready) = pipelines().get(&source) {
             return Ok(ready.clone());

@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::error::Error;
 use crate::gpu::buffers::{upload_with_capacity, write};
+use crate::gpu::half_packing::packs_to_nearest;
 use crate::gpu::kernels::{PipelineCache, SideKernel, VisibleKernels, bind_group_layout, kernel_limits};
 use crate::gpu::shader::Composed;
 use crate::gpu::{DeviceAndQueue, Scopes, check_device, largest_binding};
 use crate::kernels::Pass;
 use crate::kernels::plan::{Plan, PoseKernel};
-use crate::model::{Library, Mixing};
+use crate::model::{Library, Mixing, SkinFormat};
 use crate::pack::PackedLibrary;
 
 /// A packed library in GPU buffers, with the pipelines that pose its skeletons.
@@ -49,7 +50,7 @@ pub struct GpuLibrary {
     /// The pipelines of the pose pass, each compiled at the first request.
     pose_pipelines: Mutex<HashMap<PoseKernel, wgpu::ComputePipeline>>,
     /// All pipelines of this library and of libraries that share them, by source.
-    cache: Arc<PipelineCache>,
+    pub(super) cache: Arc<PipelineCache>,
     visible_kernels: OnceLock<VisibleKernels>,
     root_motion_kernel: OnceLock<SideKernel>,
     play_kernel: OnceLock<SideKernel>,
@@ -198,15 +199,20 @@ impl GpuLibrary {
     }
 
     /// The pipeline of a kernel that poses, compiled at the first request. Two threads may compile the same pipeline:
-    /// no thread waits while another compiles.
+    /// no thread waits while another compiles. The first kernel that writes half matrices waits for a test of the device.
     pub(super) async fn pose_pipeline(&self, kernel: &PoseKernel) -> Result<wgpu::ComputePipeline, Error> {
+        let mut kernel = *kernel;
+        if kernel.skin_format == SkinFormat::HalfMatrix {
+            let test = packs_to_nearest(self.gpu());
+            kernel.packs_to_nearest = *get_or_create(&self.cache.packs_to_nearest, test).await?;
+        }
         let pipelines = || self.pose_pipelines.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(ready) = pipelines().get(kernel) {
+        if let Some(ready) = pipelines().get(&kernel) {
             return Ok(ready.clone());
         }
-        let composed = Composed::pose(kernel, self.packed.features, &self.packed.interpolators);
+        let composed = Composed::pose(&kernel, self.packed.features, &self.packed.interpolators);
         let compiled = self.cache.pipeline(&self.device, &self.layout, &composed, Pass::Pose.entry_point()).await?;
-        Ok(pipelines().entry(*kernel).or_insert(compiled).clone())
+        Ok(pipelines().entry(kernel).or_insert(compiled).clone())
     }
 
     /// The kernels of visible lists, compiled at the first request.

@@ -94,6 +94,7 @@ mod environment;
 mod events;
 pub(crate) mod frame_uploads;
 mod goals;
+mod half_packing;
 mod interpolators;
 pub(crate) mod kernels;
 mod library;

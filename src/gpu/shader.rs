@@ -117,6 +117,13 @@ impl Composed {
         Self::new(constants, with_needs("resolve_goals", &[]))
     }
 
+    /// The kernel that shows how a device packs `f16`.
+    pub fn test_packing() -> Self {
+        let constants =
+            format!("const WORKGROUP_SIZE: u32 = {SIDE_WORKGROUP_SIZE}u;\nconst PACKS_TO_NEAREST: bool = true;\n");
+        Self::new(constants, with_needs("test_packing", &[]))
+    }
+
     /// The kernel that lists events; `follows` is true if layers may be synchronised.
     pub fn events(follows: bool) -> Self {
         let layer_capacity = EventList::MAX_PER_LAYER;
@@ -204,7 +211,16 @@ fn feature_constants(features: Features) -> String {
 
 /// Constants of a kernel that poses.
 pub(super) fn pose_constants(kernel: &PoseKernel) -> String {
-    let &PoseKernel { mixing, workgroup, span_capacity, joints_in_lanes, skin_format, skins_only, .. } = kernel;
+    let &PoseKernel {
+        mixing,
+        workgroup,
+        span_capacity,
+        joints_in_lanes,
+        skin_format,
+        packs_to_nearest,
+        skins_only,
+        ..
+    } = kernel;
     let mut code = String::new();
     for (name, value) in [
         ("WORKGROUP_SIZE", workgroup.size),
@@ -222,11 +238,11 @@ pub(super) fn pose_constants(kernel: &PoseKernel) -> String {
         ("LANE_PER_JOINT", workgroup.has_lane_per_joint()),
         ("JOINTS_IN_LANES", joints_in_lanes),
         ("SKINS_ONLY", skins_only.is_some()),
-        ("ANCESTORS_IN_BYTES", workgroup.joint_capacity.is_some()),
         ("SPANS_IN_LAYERS", span_capacity == SpanCapacity::InLayers),
         ("SPANS_FIT", span_capacity != SpanCapacity::TooMany),
         ("LAYERS_OVER", mixing == Mixing::Any),
         ("SKIN_BY_ROW", skin_format != SkinFormat::DualQuaternion),
+        ("PACKS_TO_NEAREST", packs_to_nearest),
     ] {
         let _ = writeln!(code, "const {name}: bool = {value};");
     }
@@ -348,6 +364,16 @@ impl KernelText {
         Self::of_plan(packed, plan).with_buffers(packed, skeleton, &plan, layers)
     }
 
+    /// As `pose` of one layer, for half matrices that the device packs.
+    #[doc(hidden)]
+    pub fn packed_halves(packed: &PackedLibrary, skeleton: SkeletonId) -> Self {
+        let PackedSkeleton { record, uniform_scales, .. } = &packed.skeletons[skeleton.index()];
+        let plan = Plan::new(Mixing::None, record, 1).with_skin_format(SkinFormat::HalfMatrix);
+        let plan = plan.with_skins_only(record, *uniform_scales);
+        let plan = Plan { kernel: PoseKernel { packs_to_nearest: true, ..plan.kernel }, ..plan };
+        Self::of_plan(packed, plan).with_buffers(packed, skeleton, &plan, 1)
+    }
+
     /// The kernel that poses instances of a skeleton with `layers` layers each that need a mixing, for any outputs and
     /// for instances of a visible list.
     #[doc(hidden)]
@@ -394,6 +420,7 @@ impl KernelText {
             skeleton: record,
             instance_count: plan.instances_per_group,
             lane_count: plan.lane_count,
+            lane_inverse: plan.lane_inverse(),
             span_count: plan.span_count,
             groups_per_row: 1,
             outputs: OUTPUT_SKIN,

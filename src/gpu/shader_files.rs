@@ -108,13 +108,14 @@ macro_rules! file {
 pub(super) const BANDWIDTH: ShaderFile = file!("bandwidth.wgsl");
 
 /// The files of all kernels.
-pub(super) static FILES: [ShaderFile; 35] = [
+pub(super) static FILES: [ShaderFile; 37] = [
     BANDWIDTH,
     file!("drive.wgsl"),
     file!("events.wgsl"),
     file!("play.wgsl"),
     file!("resolve_goals.wgsl"),
     file!("root_motion.wgsl"),
+    file!("test_packing.wgsl"),
     file!("visible.wgsl"),
     file!("pose/displace.wgsl"),
     file!("pose/displace_nothing.wgsl"),
@@ -138,6 +139,7 @@ pub(super) static FILES: [ShaderFile; 35] = [
     file!("shared/joints_in_storage.wgsl"),
     file!("shared/joints_in_workgroup.wgsl"),
     file!("shared/matrix.wgsl"),
+    file!("shared/pack.wgsl"),
     file!("shared/phase.wgsl"),
     file!("shared/quat.wgsl"),
     file!("shared/root_joint.wgsl"),

@@ -138,6 +138,7 @@ fn pose_kernels(displaces: bool, goals: GoalRotations, lanes: bool) -> Vec<PoseK
                         span_capacity,
                         joints_in_lanes,
                         skin_format,
+                        packs_to_nearest: false,
                         displaces,
                         goals,
                         skins_only: None,
@@ -150,6 +151,13 @@ fn pose_kernels(displaces: bool, goals: GoalRotations, lanes: bool) -> Vec<PoseK
         }
     }
     kernels
+}
+
+/// A kernel, and the one that leaves the rounding of half matrices to the device.
+fn ways_to_pack(kernel: PoseKernel) -> impl Iterator<Item = PoseKernel> {
+    let packs =
+        (kernel.skin_format == SkinFormat::HalfMatrix).then_some(PoseKernel { packs_to_nearest: true, ..kernel });
+    [kernel].into_iter().chain(packs)
 }
 
 /// All sets of features.
@@ -175,6 +183,7 @@ fn kernel_texts() -> Vec<WgslText> {
         WgslText::of_kernel("events of followers".into(), &[EVENTS_ENTRY], || Composed::events(true)),
         WgslText::of_kernel("drive".into(), &[DRIVE_ENTRY], Composed::drive),
         WgslText::of_kernel("goals".into(), &[RESOLVE_GOALS_ENTRY], Composed::resolve_goals),
+        WgslText::of_kernel("test of packing".into(), &["test_packing"], Composed::test_packing),
         WgslText::new("bandwidth".into(), &["fill", "copy"], || vec![BANDWIDTH.text.into()]),
     ];
     texts.extend(feature_sets().map(|features| {
@@ -198,7 +207,7 @@ fn kernel_texts() -> Vec<WgslText> {
         // the features: none and all will do.
         let skins_only =
             pose_kernels(false, GoalRotations::None, true).into_iter().filter(|kernel| kernel.joints_in_lanes);
-        for kernel in skins_only {
+        for kernel in skins_only.flat_map(ways_to_pack) {
             for skins_only in [false, true].map(|uniform_scales| Some(SkinsOnly { rounds: 7, uniform_scales })) {
                 let kernel = PoseKernel { skins_only, ..kernel };
                 texts.extend([Features::default(), Features::ALL].map(|features| pose(kernel, features)));
@@ -259,13 +268,13 @@ fn sorted_texts() -> (Vec<WgslText>, Vec<WgslText>) {
 fn each_kernel_comes_with_every_set_of_features() {
     let (pose, others) = sorted_texts();
     // Kernels that differ but for skin format, features and interpolators: without mixing, three capacities in each of
-    // 6 workgroups; with either mixing four, but three in the largest workgroup that holds joints; and search results
+    // 10 workgroups; with either mixing four, but three in the largest workgroup that holds joints; and search results
     // in layers, without mixing and with the mixing that only blends.
-    let expected = (3 * 6 + 2 * (4 * 6 - 1) + 2 * 6) * 3 * (64 + 3 * 2) * 2;
-    // The same in the four workgroups with a lane per joint, which keep no matrices, or write nothing but skins, of any
-    // scales or of uniform ones.
-    let expected = expected + 3 * (3 * 4 + 2 * (4 * 4 - 1) + 2 * 4) * 3 * 2 * 2;
-    assert_eq!((pose.len(), others.len()), (expected, 2 * 64 + 6));
+    let expected = (3 * 10 + 2 * (4 * 10 - 1) + 2 * 10) * 3 * (64 + 3 * 2) * 2;
+    // The same in the nine workgroups with a lane per joint: those that keep no matrices, in three formats, and those
+    // that write nothing but skins, of any scales or of uniform ones, where half matrices are packed in two ways.
+    let expected = expected + (3 * 9 + 2 * (4 * 9 - 1) + 2 * 9) * (3 + 2 * 4) * 2 * 2;
+    assert_eq!((pose.len(), others.len()), (expected, 2 * 64 + 7));
     assert_eq!(other_texts().len(), 3);
 }
 
@@ -282,7 +291,7 @@ fn kernels_of_one_name_have_one_text() {
         (false, GoalRotations::General, false),
         (true, GoalRotations::General, false),
     ] {
-        for kernel in pose_kernels(displaces, goals, lanes) {
+        for kernel in pose_kernels(displaces, goals, lanes).into_iter().flat_map(ways_to_pack) {
             let known = |rounds| [false, true].map(|uniform_scales| Some(SkinsOnly { rounds, uniform_scales }));
             let known = (0..=8).flat_map(known).filter(|_| kernel.joints_in_lanes);
             for skins_only in [None].into_iter().chain(known) {

@@ -252,6 +252,7 @@ impl<'a> BatchPlan<'a> {
             skeleton: self.skeleton.record,
             instance_count: instances as u32,
             lane_count: plan.lane_count,
+            lane_inverse: plan.lane_inverse(),
             span_count: plan.span_count,
             groups_per_row: limits.groups_per_row(),
             // Goals that need local transforms read them from their output.

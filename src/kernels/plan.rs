@@ -4,11 +4,11 @@
 //! grouped by the kernel that they need, so that mixing costs nothing for an instance that plays one clip. A crowd that
 //! was made with capacity for mixing ([`CrowdOptions`](crate::CrowdOptions)) uses the mixing kernels for all instances.
 //!
-//! An instance of 17 joints or more has a workgroup of its own. Its kernel is compiled with `ONE_INSTANCE`: the index
-//! of the instance is the index of the workgroup, the same in all lanes. Up to 256 joints, each joint has a lane,
-//! without loops. Smaller instances share a workgroup, because most lanes of a workgroup would idle. If nothing but skin
-//! matrices of all instances is wanted, the kernel also knows the rounds of the hierarchy, and joints with one scale
-//! along all axes need no matrices in it.
+//! Up to 256 joints, each joint has a lane, without loops. Where the joints of an instance nearly fill a workgroup, it
+//! has one of its own. Its kernel is compiled with `ONE_INSTANCE`: the index of the instance is the index of the
+//! workgroup, the same in all lanes. Other instances share a workgroup, because many of its lanes would idle. If nothing
+//! but skin matrices of all instances is wanted, the kernel also knows the rounds of the hierarchy, and joints with one
+//! scale along all axes need no matrices in it.
 //! `docs/decisions/gpu-pose-kernel.md` and `skins-alone.md` beside it have the trials.
 
 #[cfg(feature = "gpu")]
@@ -35,21 +35,25 @@ pub(crate) struct Workgroup {
 pub(crate) const WORKGROUP_BYTES: u32 = 16384;
 /// Layers per workgroup of a kernel that mixes, if instances share a workgroup.
 const SHARED_PLAYED_CAPACITY: u32 = 64;
-/// The fewest instances that share a workgroup, so that a rig of more than 16 joints has one of its own: fewer would
-/// leave less of the gain of sharing than a workgroup compiled for one instance gives.
-const MIN_INSTANCES_SHARED: u32 = 4;
+/// A shared workgroup takes at most 8 lanes for 9 of a smaller workgroup, or of one for a single instance: its kernel
+/// issues 4 % more instructions, and more lanes wait for each other.
+const SHARED_LANES: (u32, u32) = (8, 9);
 /// Search results in workgroup memory at [`SpanCapacity::Min`].
 const MIN_SPANS: u32 = 16;
 
-/// All workgroups, from small to large: one that several instances share, then workgroups of one instance. Each fits
+/// All workgroups: those of one instance, then those that several instances share, both from small to large. Each fits
 /// [`WORKGROUP_BYTES`].
-pub(crate) const WORKGROUPS: [Workgroup; 6] = [
-    Workgroup { size: 64, one_instance: false, joint_capacity: Some(64), few_spans: 128 },
+pub(crate) const WORKGROUPS: [Workgroup; 10] = [
     instance_workgroup(32, Some(32), 64),
     instance_workgroup(64, Some(64), 128),
+    instance_workgroup(96, Some(96), 160),
     instance_workgroup(128, Some(128), 192),
+    instance_workgroup(160, Some(160), 208),
+    instance_workgroup(192, Some(192), 224),
     instance_workgroup(256, Some(MAX_BYTE_JOINTS), 256),
     instance_workgroup(256, None, 512),
+    Workgroup { size: 64, one_instance: false, joint_capacity: Some(64), few_spans: 128 },
+    Workgroup { size: 192, one_instance: false, joint_capacity: Some(192), few_spans: 256 },
 ];
 
 /// A workgroup for one instance.
@@ -58,17 +62,21 @@ const fn instance_workgroup(size: u32, joint_capacity: Option<u32>, few_spans: u
 }
 
 impl Workgroup {
-    /// The smallest workgroup with capacity for a skeleton of `joints` joints.
+    /// The workgroup for a skeleton of `joints` joints: the smallest of one instance with capacity for it, unless others
+    /// take fewer lanes per instance.
     pub fn for_joints(joints: u32) -> Self {
-        let fits = |workgroup: &&Self| {
-            let instances = if workgroup.one_instance { 1 } else { MIN_INSTANCES_SHARED };
-            workgroup.joint_capacity.is_none_or(|capacity| joints <= capacity / instances)
-        };
-        // The largest workgroup fits any skeleton.
-        *WORKGROUPS.iter().find(fits).unwrap_or(&WORKGROUPS[WORKGROUPS.len() - 1])
+        let instances = |workgroup: &Self| if workgroup.one_instance { 1 } else { workgroup.size / joints.max(1) };
+        let fits = |workgroup: &&Self| workgroup.joint_capacity.is_none_or(|capacity| joints <= capacity);
+        let (own, shared) = WORKGROUPS.split_at(WORKGROUPS.len() - 2);
+        // The last workgroup of one instance fits any skeleton.
+        let own = own.iter().find(fits).unwrap_or(&own[own.len() - 1]);
+        *shared.iter().filter(fits).fold(own, |best, next| {
+            let (best_lanes, next_lanes) = (best.size * instances(next), next.size * instances(best));
+            if SHARED_LANES.1 * next_lanes <= SHARED_LANES.0 * best_lanes { next } else { best }
+        })
     }
 
-    /// Lanes per instance: a power of two, at most the size of the workgroup.
+    /// Lanes per instance, at most the size of the workgroup.
     pub fn lane_count(&self, mixing: Mixing, joints: u32, layers: u32) -> u32 {
         if self.one_instance {
             return self.size;
@@ -77,13 +85,12 @@ impl Workgroup {
             Mixing::None => 1,
             Mixing::Blend | Mixing::Any => (self.size * layers).div_ceil(self.played_capacity()),
         };
-        let lanes = joints.max(least).max(1).checked_next_power_of_two();
-        lanes.map_or(self.size, |lanes| lanes.min(self.size))
+        joints.max(least).clamp(1, self.size)
     }
 
     /// True if each joint has a lane of its own.
     pub fn has_lane_per_joint(&self) -> bool {
-        self.one_instance && self.joint_capacity.is_some()
+        self.joint_capacity.is_some()
     }
 
     /// Layers in workgroup memory of a kernel that mixes.
@@ -173,6 +180,8 @@ pub(crate) struct PoseKernel {
     pub joints_in_lanes: bool,
     /// The format of the skin matrices.
     pub skin_format: SkinFormat,
+    /// True if the device has shown that it packs `f16` to the nearest; only [`SkinFormat::HalfMatrix`] asks for it.
+    pub packs_to_nearest: bool,
     /// True if instances may be in a transition.
     pub displaces: bool,
     /// How goals rotate joints.
@@ -242,6 +251,7 @@ impl PoseKernel {
         }
         name += match self.skin_format {
             SkinFormat::Matrix => "",
+            SkinFormat::HalfMatrix if self.packs_to_nearest => "_half_packed",
             SkinFormat::HalfMatrix => "_half",
             SkinFormat::DualQuaternion => "_dual_quaternion",
         };
@@ -283,11 +293,17 @@ impl Plan {
             span_capacity,
             joints_in_lanes: workgroup.has_lane_per_joint() && skeleton.skin_matrices != NONE,
             skin_format: SkinFormat::Matrix,
+            packs_to_nearest: false,
             displaces: false,
             goals: GoalRotations::None,
             skins_only: None,
         };
         Self { kernel, lane_count, instances_per_group, span_count }
+    }
+
+    /// 65,536 divided by the lanes per instance, rounded up.
+    pub fn lane_inverse(&self) -> u32 {
+        65_536_u32.div_ceil(self.lane_count)
     }
 
     /// The same plan with another format of skin matrices.
@@ -325,13 +341,37 @@ mod tests {
     #[test]
     fn an_instance_gets_lanes_for_its_joints() {
         let lanes = |mixing, joints, layers| Workgroup::for_joints(joints).lane_count(mixing, joints, layers);
-        assert_eq!([1, 2, 5, 16].map(|joints| lanes(Mixing::None, joints, 1)), [1, 2, 8, 16]);
-        assert_eq!([17, 32].map(|joints| lanes(Mixing::None, joints, 1)), [32, 32]);
-        assert_eq!([33, 64, 65, 200, 9999].map(|joints| lanes(Mixing::None, joints, 1)), [64, 64, 128, 256, 256]);
-        assert_eq!([1, 2, 3, 8].map(|layers| lanes(Mixing::Any, 1, layers)), [1, 2, 4, 8]);
-        assert_eq!(lanes(Mixing::Any, 40, 8), 64);
-        let workgroups = [1, 16, 17, 32, 33, 64, 65, 256, 257, 9999].map(Workgroup::for_joints);
-        assert_eq!(workgroups, [0, 0, 1, 1, 2, 2, 3, 4, 5, 5].map(|index| WORKGROUPS[index]));
+        // Rigs that share a workgroup have a lane per joint, others all lanes of it.
+        assert_eq!([1, 2, 5, 16, 24, 43].map(|joints| lanes(Mixing::None, joints, 1)), [1, 2, 5, 16, 24, 43]);
+        assert_eq!([28, 49, 64, 65, 130].map(|joints| lanes(Mixing::None, joints, 1)), [32, 64, 64, 96, 160]);
+        assert_eq!([200, 9999].map(|joints| lanes(Mixing::None, joints, 1)), [256, 256]);
+        // 64 layers fit a workgroup that is shared.
+        assert_eq!([1, 2, 3, 8].map(|layers| lanes(Mixing::Any, 1, layers)), [1, 2, 3, 8]);
+        assert_eq!([3, 8].map(|layers| lanes(Mixing::Any, 17, layers)), [17, 24]);
+        // By hand: 8 instances of 24 joints fill 192 lanes; two of 28 joints take 64, as alone.
+        let workgroup = |joints| {
+            let Workgroup { size, one_instance, joint_capacity, .. } = Workgroup::for_joints(joints);
+            (size, one_instance, joint_capacity.is_some())
+        };
+        assert_eq!([1, 10, 16, 20].map(workgroup), [(64, false, true); 4]);
+        assert_eq!([13, 17, 24, 33, 43, 48].map(workgroup), [(192, false, true); 6]);
+        for (joints, size) in [(28, 32), (32, 32), (49, 64), (64, 64), (65, 96), (96, 96), (97, 128), (128, 128)] {
+            assert_eq!(workgroup(joints), (size, true, true), "{joints}");
+        }
+        for (joints, size) in [(129, 160), (160, 160), (161, 192), (192, 192), (193, 256), (256, 256)] {
+            assert_eq!(workgroup(joints), (size, true, true), "{joints}");
+        }
+        assert_eq!([257, 9999].map(workgroup), [(256, true, false); 2]);
+    }
+
+    #[test]
+    fn a_lane_is_divided_by_a_product() {
+        for joint_count in 1..=48 {
+            let plan = Plan::new(Mixing::None, &SkeletonRecord { joint_count, ..Default::default() }, 1);
+            for lane in 0..plan.kernel.workgroup.size {
+                assert_eq!(lane * plan.lane_inverse() >> 16, lane / plan.lane_count, "{lane}, {}", plan.lane_count);
+            }
+        }
     }
 
     #[test]
@@ -370,7 +410,7 @@ mod tests {
             Plan::new(Mixing::None, &skeleton, 1).with_goals(goals).kernel.joints_in_lanes
         };
         let found = [16, 17, 256, 257].map(|joints| keeps(joints, 0, GoalRotations::None));
-        assert_eq!(found, [false, true, true, false]);
+        assert_eq!(found, [true, true, true, false]);
         assert!(!keeps(64, NONE, GoalRotations::None));
         assert!(!keeps(64, 0, GoalRotations::Rigid));
     }
@@ -385,7 +425,7 @@ mod tests {
         let known = |uniform_scales| Some(SkinsOnly { rounds: 5, uniform_scales });
         for uniform in [false, true] {
             let found = [16, 17, 256, 257].map(|joints| found(joints, GoalRotations::None, false, uniform));
-            assert_eq!(found, [None, known(uniform), known(uniform), None]);
+            assert_eq!(found, [known(uniform), known(uniform), known(uniform), None]);
         }
         assert_eq!(found(64, GoalRotations::Rigid, false, true), None);
         assert_eq!(found(64, GoalRotations::None, true, true), known(false), "a displacement may have any scales");

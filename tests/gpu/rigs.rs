@@ -25,11 +25,18 @@ fn each_alone() -> [Outputs; 7] {
 
 #[test]
 fn rigs_at_the_sizes_where_kernels_change_are_posed() {
-    for joints in [1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 513] {
+    for joints in [
+        1, 2, 3, 4, 5, 8, 9, 13, 15, 16, 17, 24, 31, 32, 33, 43, 48, 49, 63, 64, 65, 96, 97, 128, 130, 160, 161, 192,
+        193, 255, 256, 257, 513,
+    ] {
         let library = demo::rig(joints, 9, joints.min(12)).unwrap();
         let mut engine = engine(&library);
-        // More instances of the smallest rigs than a workgroup holds, and not a multiple of that number.
-        let instances = if joints < 17 { 70 } else { 5 };
+        // More instances of the smaller rigs than a workgroup holds, and not a multiple of that number.
+        let instances = match joints {
+            ..17 => 70,
+            17..49 => 26,
+            _ => 5,
+        };
         let crowd = only_clip(&library, instances);
         for outputs in [Outputs::ALL, Outputs::SKIN] {
             assert_evaluates(&mut engine, &library, &crowd, outputs);

@@ -115,7 +115,8 @@ fn crowd(library: &Library) -> Crowd {
     let mut crowd = Crowd::new();
     let mut push = |layers: &[Layer]| assert!(crowd.push(skeleton, layers).is_ok());
     push(&[]);
-    for time in [-1.0, 0.3, 0.5, 1.7, 3.0] {
+    // More instances than a workgroup of small rigs holds.
+    for time in [-1.0, 0.3, 0.5, 1.7, 3.0, 0.1, 0.2, 0.9, 1.1, 1.3, 1.9, 2.3, 2.7] {
         push(&[layer(0, time)]);
         push(&[layer(1, time)]);
         push(&[layer(0, time), Layer { weight: 0.4, mask, fade_in: Some(fade), ..layer(1, 1.0) }]);
@@ -137,11 +138,20 @@ fn skins_alone_are_right_for_scales_of_all_kinds() {
     use SkinFormat::{DualQuaternion, HalfMatrix, Matrix};
 
     for (joints, shape, scales, formats) in [
+        (5, Trees, Any, &[Matrix][..]),
+        (16, Trees, Uneven, &[Matrix, HalfMatrix][..]),
         (17, Roots, Any, &[Matrix][..]),
+        (24, Trees, Any, &[Matrix, HalfMatrix][..]),
+        (28, Trees, Any, &[Matrix][..]),
         (32, Star, Positive, &[DualQuaternion][..]),
         (64, Trees, Any, &[Matrix, HalfMatrix][..]),
         (64, Trees, Uneven, &[Matrix][..]),
+        (43, Trees, Positive, &[DualQuaternion][..]),
+        (48, Trees, Uneven, &[Matrix][..]),
         (65, Trees, Positive, &[Matrix, DualQuaternion][..]),
+        (96, Trees, Any, &[Matrix][..]),
+        (130, Trees, Uneven, &[Matrix][..]),
+        (192, Trees, Any, &[Matrix][..]),
         (200, Trees, Any, &[Matrix][..]),
         // The last of 256 joints has the place of those that are nobody's.
         (256, Chain, Positive, &[Matrix, DualQuaternion][..]),

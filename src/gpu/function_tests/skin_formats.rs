@@ -3,8 +3,9 @@ use std::f64::consts::FRAC_1_SQRT_2;
 use glam::{DMat3, DQuat, DVec3, DVec4};
 
 use crate::gpu::function_tests::harness::{Random, run_with};
-use crate::half;
-use crate::model::SkinFormat;
+use crate::gpu::{AdapterKind, GpuContext, GpuEngine, GpuLibrary};
+use crate::model::{Outputs, SkinFormat, Ticks};
+use crate::{Evaluator, demo, half};
 
 #[test]
 fn halves_are_those_of_the_cpu() {
@@ -14,11 +15,35 @@ fn halves_are_those_of_the_cpu() {
     // Ties: numbers halfway between an `f16` and the next.
     numbers.extend((0..20_000).map(|_| f32::from_bits(random.bits() as u32 & 0x87ff_e000 | 0x3800_1000)));
     let values: Vec<[f32; 4]> = numbers.iter().map(|&number| [number; 4]).collect();
-    let body = "return vec4(f32(skin_half(values[i].x)));";
+    let body = "return vec4(f32(pack_half(values[i].x)));";
     let found = run_with(SkinFormat::HalfMatrix, numbers.len(), body, &[], &values);
     for (&number, found) in numbers.iter().zip(found) {
         assert_eq!(found.x, f64::from(half::from_f32(number)), "{number:e}");
     }
+}
+
+#[test]
+fn half_matrices_are_the_same_in_both_ways_to_pack() {
+    let gpu = GpuContext::new(AdapterKind::Any).unwrap_or_else(|error| panic!("{error}"));
+    let library = demo::library().unwrap();
+    let crowd = demo::crowd(&library, 20).unwrap();
+    let skins = |packs: Option<bool>| {
+        let on_gpu = GpuLibrary::new(&gpu, &library).unwrap();
+        // What is set already is not tested.
+        packs.map(|packs| on_gpu.cache.packs_to_nearest.set(packs).unwrap());
+        let mut engine = GpuEngine::with_library(gpu.clone(), on_gpu).unwrap();
+        let outputs = Outputs::SKIN.with_skin_format(SkinFormat::HalfMatrix);
+        let poses = engine.evaluate(&crowd, Ticks(70_000), outputs).unwrap();
+        let packs = *engine.library().cache.packs_to_nearest.get().unwrap();
+        (packs, poses.instances.into_iter().map(|pose| pose.skins).collect::<Vec<_>>())
+    };
+    let (tested, found) = skins(None);
+    let [(_, by_integers), (_, by_device)] = [false, true].map(|packs| skins(Some(packs)));
+    assert_eq!(found, by_integers);
+    // A device that failed the test rounds in another way.
+    assert!(!tested || by_device == by_integers);
+    // Mesa's software renderer packs numbers to the nearest.
+    assert!(tested || gpu.is_hardware() || !gpu.name().contains("llvmpipe"), "{}", gpu.name());
 }
 
 #[test]

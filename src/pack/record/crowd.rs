@@ -162,8 +162,11 @@ record! {
         skeleton: SkeletonRecord,
         /// The number of instances.
         instance_count: u32,
-        /// The lanes per instance: a power of two, at most the size of a workgroup.
+        /// The lanes per instance, at most the size of a workgroup.
         lane_count: u32,
+        /// 65,536 divided by that, rounded up: a lane below 256 times this, shifted by 16 bits, is the lane divided by
+        /// the lanes per instance.
+        lane_inverse: u32,
         /// The number of spans per instance that fit workgroup memory. The spans of further timelines are computed
         /// again.
         span_count: u32,

@@ -113,7 +113,7 @@ fn levels_of_a_small_tree_are_as_worked_by_hand() {
 #[test]
 fn rigs_of_all_sizes_are_posed_with_fewer_joints() {
     // Rigs that fill a workgroup, several instances per workgroup, several joints per lane, matrices in storage.
-    for joints in [2, 6, 33, 100, 200, 300, 530] {
+    for joints in [2, 6, 24, 33, 60, 100, 150, 200, 300, 530] {
         let library = branches(joints, 13);
         let details = [0, 1, 2, joints as u32 / 5, joints as u32 / 2, joints as u32 - 1, joints as u32, ALL, ALL - 1];
         for outputs in [Outputs::ALL, Outputs::SKIN] {

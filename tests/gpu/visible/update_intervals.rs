@@ -33,7 +33,7 @@ fn assert_posed_when_due(stage: &Stage, first_number: u32, update_interval: impl
 #[test]
 fn an_instance_is_posed_every_second_or_fourth_frame() {
     // One workgroup per instance, many instances per workgroup, matrices in storage; with one layer and with two.
-    for (joints, instances) in [(40, 24), (3, 50), (300, 8)] {
+    for (joints, instances) in [(60, 24), (3, 50), (300, 8)] {
         for mixes in [false, true] {
             let library = branches(joints, 7);
             let mut crowd = only_clip(&library, instances);
