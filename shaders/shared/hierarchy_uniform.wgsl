@@ -73,8 +73,8 @@ fn hierarchy_turn(base: u32, lane: u32, round: u32) {
     }
 }
 
-/// Scales the place of a lane by the scale of its ancestor in a round, and adds the ancestor's place, if the skeleton has
-/// the round.
+/// Scales the place of a lane by the scale of its ancestor in a round, and adds the ancestor's place, if the skeleton
+/// has the round.
 fn hierarchy_move(base: u32, lane: u32, round: u32) {
     if round < ROUNDS {
         let above = hierarchy_pass_on(base, lane, ROUNDS + 1u + round, round, lane_place);
