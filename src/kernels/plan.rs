@@ -369,7 +369,7 @@ mod tests {
         for joint_count in 1..=48 {
             let plan = Plan::new(Mixing::None, &SkeletonRecord { joint_count, ..Default::default() }, 1);
             for lane in 0..plan.kernel.workgroup.size {
-                assert_eq!(lane * plan.lane_inverse() >> 16, lane / plan.lane_count, "{lane}, {}", plan.lane_count);
+                assert_eq!((lane * plan.lane_inverse()) >> 16, lane / plan.lane_count, "{lane}, {}", plan.lane_count);
             }
         }
     }

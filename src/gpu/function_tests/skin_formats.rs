@@ -30,7 +30,9 @@ fn half_matrices_are_the_same_in_both_ways_to_pack() {
     let skins = |packs: Option<bool>| {
         let on_gpu = GpuLibrary::new(&gpu, &library).unwrap();
         // What is set already is not tested.
-        packs.map(|packs| on_gpu.cache.packs_to_nearest.set(packs).unwrap());
+        if let Some(packs) = packs {
+            on_gpu.cache.packs_to_nearest.set(packs).unwrap();
+        }
         let mut engine = GpuEngine::with_library(gpu.clone(), on_gpu).unwrap();
         let outputs = Outputs::SKIN.with_skin_format(SkinFormat::HalfMatrix);
         let poses = engine.evaluate(&crowd, Ticks(70_000), outputs).unwrap();
