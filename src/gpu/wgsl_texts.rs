@@ -184,7 +184,9 @@ fn kernel_texts() -> Vec<WgslText> {
         WgslText::of_kernel("drive".into(), &[DRIVE_ENTRY], Composed::drive),
         WgslText::of_kernel("goals".into(), &[RESOLVE_GOALS_ENTRY], Composed::resolve_goals),
         WgslText::of_kernel("test of packing".into(), &["test_packing"], Composed::test_packing),
-        WgslText::new("bandwidth".into(), &["fill", "copy"], || vec![BANDWIDTH.text.into()]),
+        WgslText::new("bandwidth".into(), &["fill", "fill_strided", "read_memory", "copy"], || {
+            vec![BANDWIDTH.text.into()]
+        }),
     ];
     texts.extend(feature_sets().map(|features| {
         let name = format!("play, {features:?}");
