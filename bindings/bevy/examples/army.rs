@@ -20,9 +20,6 @@ use bevy_posse::{ClipEvent, ClipEvents, ClipLayer, CrowdRig, Posse, PossePlugin,
 
 #[path = "headless/mod.rs"]
 mod headless;
-#[path = "../../../examples/renderer/picture.rs"]
-#[allow(dead_code, reason = "tests read single pixels")]
-mod picture;
 
 /// The result of a fallible step.
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
@@ -57,7 +54,7 @@ fn main() -> Outcome<()> {
     // Only the frames of the picture are drawn.
     let world = app.world_mut();
     world.query::<&mut Camera>().single_mut(world)?.is_active = true;
-    picture::Picture::from_rows(SIZE, &headless::shoot(&mut app, &film)).save(Path::new(file))
+    headless::Picture::from_rows(SIZE, &headless::shoot(&mut app, &film)).save(Path::new(file))
 }
 
 /// A soldier.

@@ -72,6 +72,8 @@ mod rigs;
 mod running;
 /// Clips of one glTF file on the nodes of another file, through the `posse` command.
 mod sharing_command_line;
+/// The characters of `examples/skinned_gltf.rs` where the reference poses them.
+mod skinned_example;
 /// Commands on a machine whose stacks are small.
 #[cfg(target_os = "linux")]
 mod small_stack;

@@ -364,3 +364,23 @@ fn unusable_files_and_adapters_are_named() {
     assert_eq!(output.status.code(), Some(2), "{}", text(&output));
     assert!(text(&output).contains("can draw into a window"), "{}", text(&output));
 }
+
+/// `examples/skinned_gltf.rs`, which `cargo test` builds unless it is given a target.
+#[test]
+fn the_example_with_a_renderer_of_its_own_shows_its_crowd_in_a_window() {
+    let Some(display) = Display::start() else { return };
+    let tests = std::env::current_exe().unwrap();
+    let example = tests.ancestors().nth(2).unwrap().join("examples/skinned_gltf");
+    if !example.exists() {
+        return skip::report_skipped("examples/skinned_gltf.rs in a window: build it by cargo build --example");
+    }
+    let mut window = display.command(&example.to_string_lossy(), &[]).spawn().unwrap();
+    // The linear colour of its sky, (0.6, 0.7, 0.8), in sRGB.
+    let sky = [203, 218, 231, 255];
+    display.wait("the crowd of the example", |shown| {
+        let others = shown.pixels.as_chunks::<4>().0.iter().filter(|pixel| **pixel != sky).count();
+        shown.pixel(2, 2) == sky && others > 5000
+    });
+    window.kill().unwrap();
+    window.wait().unwrap();
+}

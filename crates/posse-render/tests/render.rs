@@ -25,8 +25,6 @@ mod lost;
 mod pictures;
 /// Positions of vertices compared with the reference.
 mod positions;
-/// The renderer of the examples: the positions of characters, compared with the reference.
-mod renderer;
 /// Scenes that the other themes draw.
 mod scenes;
 /// The feet of `examples/terrain` are on the ground.

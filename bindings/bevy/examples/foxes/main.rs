@@ -13,9 +13,6 @@ use bevy_posse::{ClipLayer, CrowdRig, CrowdRigParts, Posse, PossePlugin};
 
 #[path = "../headless/mod.rs"]
 mod headless;
-#[path = "../../../../examples/renderer/picture.rs"]
-#[allow(dead_code, reason = "tests read single pixels")]
-mod picture;
 mod slider;
 
 /// The result of a fallible step.
@@ -61,7 +58,7 @@ fn draw(rig: &Path, file: &Path, count: usize) -> Outcome<()> {
     for _ in 0..3 {
         app.update();
     }
-    picture::Picture::from_rows(SIZE, &headless::shoot(&mut app, &film)).save(file)
+    headless::Picture::from_rows(SIZE, &headless::shoot(&mut app, &film)).save(file)
 }
 
 /// The ring of a fox, from 1, its position in the ring, and the number of foxes in a full ring.

@@ -1,5 +1,7 @@
 //! An app without a window, and pictures of its cameras.
 
+mod picture;
+
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -13,6 +15,8 @@ use bevy::render::render_resource::{TextureFormat, TextureUsages};
 use bevy::time::TimeUpdateStrategy;
 use bevy::window::ExitCondition;
 use bevy::winit::WinitPlugin;
+
+pub use picture::Picture;
 
 /// The time between frames.
 pub const STEP: Duration = Duration::from_millis(50);

@@ -19,9 +19,6 @@ use bevy_posse::PossePlugin;
 #[path = "../headless/mod.rs"]
 mod headless;
 mod meter;
-#[path = "../../../../examples/renderer/picture.rs"]
-#[allow(dead_code, reason = "tests read single pixels")]
-mod picture;
 mod scene;
 
 use meter::{Frame, Span, Watch};
@@ -196,7 +193,7 @@ fn measure(side: Side, count: usize, options: &Options) -> Outcome<[f64; COLUMNS
         return Err("foxes have left the view".into());
     }
     if let Some(file) = &options.picture {
-        picture::Picture::from_rows(size, &headless::shoot(&mut app, &film)).save(file)?;
+        headless::Picture::from_rows(size, &headless::shoot(&mut app, &film)).save(file)?;
     }
     let cpu = |part: fn(&Frame) -> Span| median(frames.iter().map(|frame| part(frame).cpu));
     Ok([

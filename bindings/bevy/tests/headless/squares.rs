@@ -10,9 +10,8 @@ use bevy_posse::{ClipLayer, CrowdClock, CrowdMaterial, CrowdRig, CrowdRigParts, 
 use posse::{Crowd, Evaluator, Layer, LayerTime, Outputs, Playback, Reference, Ticks};
 
 use crate::files::Folder;
-use crate::headless;
+use crate::headless::{self, Picture};
 use crate::motion::Pane;
-use crate::picture::Picture;
 
 pub const SIZE: [u32; 2] = [480, 320];
 /// The distance of the camera from the squares.

@@ -9,8 +9,7 @@ use bevy::render::storage::ShaderBuffer;
 use bevy_posse::{ClipLayer, CrowdClock, CrowdMaterial, CrowdRig, CrowdRigParts, Posse, PossePlugin, RigPart};
 
 use crate::figure::Figure;
-use crate::headless;
-use crate::picture::Picture;
+use crate::headless::{self, Picture};
 use crate::scene::{self, Scene};
 
 /// An app with a scene.

@@ -1,13 +1,11 @@
-//! The body of the built-in rig, as vertex and index buffers.
+//! The body of the built-in rig, as vertices and indices.
 
-use bytemuck::{Pod, Zeroable};
 use posse::export::gltf::BodyVertex;
 use posse::{Error, Skeleton};
 use posse_render::demo::body;
 
-/// A vertex, with the layout of the vertex buffer.
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
+/// A vertex.
+#[derive(Debug, Clone, Copy)]
 pub struct Vertex {
     /// The position in metres, in the bind pose.
     pub position: [f32; 3],
@@ -17,8 +15,6 @@ pub struct Vertex {
     pub joints: [u8; 4],
     /// One weight per joint, in units of 1/255. Their sum is 255.
     pub weights: [u8; 4],
-    /// The shares of hair, shirt, shorts and shoe, in units of 1/255. The rest is skin.
-    pub parts: [u8; 4],
 }
 
 /// A mesh of triangles, counterclockwise as seen from outside.
@@ -44,13 +40,11 @@ impl Figure {
 
 fn vertex(source: &BodyVertex) -> Vertex {
     // Rounded down, with a tolerance for rounding errors. The first weight gets the remainder.
-    let bytes = |shares: [f32; 4]| shares.map(|share| (255.0 * share + 0.01) as u8);
-    let [_, second, third, fourth] = bytes(source.weights);
+    let [_, second, third, fourth] = source.weights.map(|share| (255.0 * share + 0.01) as u8);
     Vertex {
         position: source.position,
         normal: source.normal,
         joints: source.joints.map(|joint| joint as u8),
         weights: [255 - second - third - fourth, second, third, fourth],
-        parts: bytes(source.parts),
     }
 }

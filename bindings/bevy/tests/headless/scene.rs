@@ -1,6 +1,5 @@
-//! The scenes: placements of instances, their layers, and the camera.
+//! The scene of most tests: placements of instances, their layers, and the camera.
 
-use bytemuck::{Pod, Zeroable};
 use glam::{Affine3A, Mat4, Quat, Vec3, Vec4};
 use posse::{Crowd, Error, Layer, LayerMode, LayerTime, Library, Mask, Playback, Skeleton, Ticks, WrapMode, demo};
 
@@ -16,18 +15,13 @@ pub struct Scene {
     pub camera: Camera,
 }
 
-/// The placement of an instance, with the layout of the record on the GPU.
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
+/// The placement of an instance.
+#[derive(Debug, Clone, Copy)]
 pub struct Placement {
     /// The position in metres.
     pub position: [f32; 3],
     /// The rotation about +Y from +Z, in radians.
     pub heading: f32,
-    /// The index of the instance in the crowd, which selects its clothes.
-    pub instance: u32,
-    /// Fills the record to a multiple of 16 bytes.
-    pub padding: [u32; 3],
 }
 
 /// A perspective camera without roll.
@@ -78,42 +72,6 @@ impl Placement {
 }
 
 impl Scene {
-    /// Hundreds of instances on a road. Each blends a walk and a run with its own weights and phase; some wave.
-    ///
-    /// # Errors
-    /// The errors of the library.
-    pub fn run() -> Result<Self, Error> {
-        const LANES: usize = 15;
-        let mut scene = Self::empty(Camera {
-            eye: Vec3::new(-3.3, 2.9, 8.2),
-            target: Vec3::new(0.6, 0.05, -3.6),
-            field_of_view: 0.56,
-            size: [936, 468],
-        })?;
-        for instance in 0..LANES * 40 {
-            let (row, lane) = (instance / LANES, instance % LANES);
-            let [along, across] = [spread(instance, 0.618_034), spread(instance, 0.754_878)];
-            let x = 1.25 * (lane as f32 - 0.5 * (LANES - 1) as f32) + 0.5 * (across - 0.5);
-            let z = 2.2 - 2.1 * row as f32 + 1.4 * (along - 0.5);
-            scene.push([x, 0.0, z], 0.2 * (spread(instance, 0.569_84) - 0.5), instance % 9 == 4)?;
-        }
-        Ok(scene)
-    }
-
-    /// The same scene from behind and above.
-    ///
-    /// # Errors
-    /// The errors of the library.
-    pub fn run_from_behind() -> Result<Self, Error> {
-        let camera = Camera {
-            eye: Vec3::new(11.9, 2.7, -22.0),
-            target: Vec3::new(3.0, 0.35, -14.0),
-            field_of_view: 0.6,
-            size: [936, 468],
-        };
-        Ok(Self { camera, ..Self::run()? })
-    }
-
     /// 24 instances, so far apart and seen from so high that no instance hides another, for a picture to check.
     ///
     /// # Errors
@@ -168,7 +126,7 @@ impl Scene {
         }
         let skeleton = self.library.clip(layers[0].clip).skeleton;
         self.crowd.push(skeleton, &layers)?;
-        self.placements.push(Placement { position, heading, instance: instance as u32, padding: [0; 3] });
+        self.placements.push(Placement { position, heading });
         Ok(())
     }
 }

@@ -3,10 +3,10 @@
 use glam::{DAffine3, DVec3, Mat4};
 use posse::{Evaluator, Outputs, Reference, Ticks};
 
-use super::Outcome;
-use super::figure::{Figure, Vertex};
-use super::picture::Picture;
-use super::scene::Scene;
+use crate::Outcome;
+use crate::figure::{Figure, Vertex};
+use crate::headless::Picture;
+use crate::scene::Scene;
 
 /// Joints well inside the body, so that the pixel at the joint belongs to the instance.
 const JOINTS: [&str; 14] = [
@@ -30,8 +30,8 @@ const JOINTS: [&str; 14] = [
 /// of a pixel only half a pixel further in, and an outermost corner is thinner than that.
 const EDGE: f64 = 1.5;
 
-/// Checks a picture of [`Look::Identity`](super::draw::Look::Identity), with one sample per pixel, of a scene in which
-/// no instance hides another:
+/// Checks a picture, with one sample per pixel, in which colours tell the numbers of instances as in
+/// [`Stage::spawn`](crate::stage::Stage::spawn), and no instance hides another:
 ///
 /// * the pixels at the joints of an instance, as the reference poses them, show the instance;
 /// * the pixels of an instance end at its outermost vertices, moved by the skin matrices of the reference;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 
-use super::Outcome;
+use crate::Outcome;
 
 /// Pixels of red, green, blue and alpha in sRGB, in rows from the top.
 pub struct Picture {
@@ -26,6 +26,7 @@ impl Picture {
     pub const ROW: u32 = 256;
 
     /// The red, green and blue of a pixel; `None` outside the picture.
+    #[allow(dead_code, reason = "tests read single pixels, examples none")]
     pub fn pixel(&self, x: i64, y: i64) -> Option<[u8; 3]> {
         let [width, height] = self.size.map(i64::from);
         if !(0..width).contains(&x) || !(0..height).contains(&y) {
