@@ -70,6 +70,7 @@ fn lit(in: Fragment) -> @location(0) vec4f {
 }
 ";
 
+/// The result of a fallible step.
 pub type Outcome<T> = Result<T, Box<dyn Error>>;
 
 fn main() -> Outcome<()> {
@@ -85,15 +86,18 @@ fn main() -> Outcome<()> {
 
 /// A thousand characters that play a clip.
 pub struct Scene {
+    /// The skeleton and the clip.
     pub library: Library,
+    /// The characters.
     pub crowd: Crowd,
-    /// The meshes.
+    /// Their meshes.
     pub figure: Figure,
     /// The transform from the space of a character to the world, per character.
     pub placements: Vec<Affine3A>,
 }
 
 impl Scene {
+    /// The characters of a glTF file in its first clip; without a file, the built-in human walks.
     pub fn load(file: Option<&str>) -> Outcome<Self> {
         let (library, clip, figure) = if let Some(file) = file {
             let mut library = Library::new();
@@ -155,7 +159,7 @@ impl Drawing {
         let crowd = GpuCrowd::new(&gpu_library, &scene.crowd, Outputs::SKIN)?;
         let pipeline = pipeline(device, format);
         let uniform = wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST;
-        let clip_from_world = filled(device, &scene.clip_from_world(size), uniform);
+        let clip_from_world = filled(device, &[0.0_f32; 16], uniform);
         let skins: Vec<SkinId> = scene.library.skins_of(scene.figure.skeleton).map(|(id, _)| id).collect();
         let mut draws = Vec::new();
         for batch in crowd.batches() {
@@ -185,10 +189,11 @@ impl Drawing {
                 });
             }
         }
-        Ok(Self { crowd, clip_from_world, depth: depth(device, size), pipeline, draws })
+        let mut drawing = Self { crowd, clip_from_world, depth: depth(device, [1, 1]), pipeline, draws };
+        drawing.resize(gpu, scene, size);
+        Ok(drawing)
     }
 
-    #[cfg(feature = "view")]
     fn resize(&mut self, gpu: &GpuContext, scene: &Scene, size: [u32; 2]) {
         let clip_from_world = scene.clip_from_world(size);
         gpu.queue.write_buffer(&self.clip_from_world, 0, bytemuck::cast_slice(&clip_from_world));
@@ -397,6 +402,7 @@ mod window {
             let size = <[u32; 2]>::from(window.inner_size()).map(|side| side.max(1));
             let configuration = surface.get_default_config(&adapter, size[0], size[1]);
             let mut configuration = configuration.ok_or("the adapter cannot draw into this window")?;
+            configuration.present_mode = wgpu::PresentMode::AutoVsync;
             // The shader writes linear colours.
             configuration.view_formats = vec![configuration.format.add_srgb_suffix()];
             surface.configure(&gpu.device, &configuration);
@@ -417,6 +423,7 @@ mod window {
 
         fn frame(&self) {
             use wgpu::CurrentSurfaceTexture::{Suboptimal, Success};
+            self.window.request_redraw();
             let (Success(texture) | Suboptimal(texture)) = self.surface.get_current_texture() else {
                 // The window has changed, or is hidden.
                 return self.surface.configure(&self.gpu.device, &self.configuration);
@@ -428,7 +435,6 @@ mod window {
             self.gpu.queue.submit([encoder.finish()]);
             self.window.pre_present_notify();
             self.gpu.queue.present(texture);
-            self.window.request_redraw();
         }
     }
 }
