@@ -73,7 +73,7 @@ fn cases_of_rig(args: &Args, size: Size) -> impl Iterator<Item = PlannedCase> {
 fn cases_of_tables(args: &Args, report: &mut Report) -> Vec<PlannedCase> {
     let joints = args.joints_per_table_case();
     let cases = args.scales().iter().flat_map(|&scales| {
-        let cases = args.table.iter().flat_map(|table| table.cases(joints));
+        let cases = args.table.iter().flat_map(move |table| table.cases(joints));
         cases.flat_map(move |PlannedCase { size, step }| {
             let size = Size { scales: Some(scales), key_angle: args.key_angle, ..size };
             args.with_skin_formats(size).map(move |size| PlannedCase { size, step })

@@ -39,11 +39,14 @@ const timesOf = (one) => one.gpu_ms ?? one.wall_ms;
 const jointsPerSecond = (one, milliseconds) => (1e3 * one.joints_posed) / milliseconds;
 const nanosecondsPerJoint = (one, milliseconds) => (1e6 * milliseconds) / one.joints_posed;
 
-/// The engine of a case, with its threads and its skin format: `gpu`, `cpu, 4 threads`, `gpu, half`.
+/// The engine of a case, with its threads, its skin format and what is unusual of its rig: `gpu`, `cpu, 4 threads`,
+/// `gpu, half`, `gpu, uniform scales`.
 function engineLabel(one) {
   const threads = one.engine === "cpu" ? one.adapter.split(",")[0] : null;
   const format = (one.skin_format ?? "matrix") === "matrix" ? null : one.skin_format;
-  return [one.engine, threads, format].filter(isKnown).join(", ");
+  const scales = one.scales === "uniform" ? "uniform scales" : null;
+  const angle = textOf(one.key_angle, (degrees) => `${degrees}° between keys`);
+  return [one.engine, threads, format, scales, angle].filter(isKnown).join(", ");
 }
 
 /// The engines of the run, in the order of their first cases, each with its cases and the index of its colour.
