@@ -89,7 +89,7 @@ fn mirror_images_are_kept_and_checked_as_clips_are() {
     };
     assert!(without_list(bench.files("shared")) == bench.files("whole"));
     let others = bench.bake(&["clips", "-o", "shared", "--shard", "0/2"]);
-    assert_refused(&others, &["mirror was true, is nothing"]);
+    assert_refused(&others, &["--mirror was given, is not given"]);
 }
 
 #[test]
