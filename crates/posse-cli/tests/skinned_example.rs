@@ -59,5 +59,7 @@ fn characters_are_drawn_where_the_reference_poses_them() {
     let count = drawn.iter().filter(|drawn| **drawn).count();
     assert!(count > 20_000, "{count} pixels are drawn");
     let [here, later] = [now, Ticks::from_seconds(12.7)].map(|now| strays(&drawn, &pixels_of_vertices(&scene, now)));
-    assert_eq!((here, later), ([0, 0], [1, 1]));
+    // Triangles that are smaller than a pixel may cover none. A fifth of a second later, characters are elsewhere.
+    assert!(here[0] < 250 && here[1] == 0, "{here:?}");
+    assert!(later[0] > 2500 && later[1] > 500, "{later:?}");
 }
