@@ -96,7 +96,8 @@ fn main() -> ExitCode {
 /// What is missing, with the packages that have it.
 fn missing(arguments: &Arguments) -> Option<String> {
     if let Some(root) = &arguments.nvk {
-        let missing = NvkFiles::new(root).all().into_iter().find(|file| !file.exists())?;
+        let files = NvkFiles::new(root);
+        let missing = files.all().into_iter().find(|file| !file.exists())?;
         let packages =
             "install mesa-vulkan-drivers and mesa-drm-shim of Debian 13, or name a folder with them by --nvk";
         return Some(format!("{} is missing: {packages}", missing.display()));
