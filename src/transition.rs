@@ -98,8 +98,7 @@ impl Crowd {
     ///
     /// # Errors
     /// * [`Error::Instance`] if there is no such instance, the layers do not fit the library, or the half-life or
-    ///   length is not above
-    ///   0. The crowd is then unchanged.
+    ///   length is not above 0. The crowd is then unchanged.
     /// * [`Error::Limit`] if there are more layers than [`push`](Self::push) allows.
     pub fn begin_transition(&mut self, library: &Library, new: &NewTransition) -> Result<(), Error> {
         self.begin_transitions(library, std::slice::from_ref(new))

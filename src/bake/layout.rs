@@ -262,7 +262,9 @@ fn arrays(kinds: &[ArrayKind], joints: usize, skins: &[Range<usize>], widths: [u
             ArrayKind::Root | ArrayKind::RootMotion => push(name, vec![7]),
             ArrayKind::Rot6d | ArrayKind::LocalRot6d => push(name, vec![joints, 6]),
             ArrayKind::Contact => push(name, vec![widths[2]]),
-            _ => push(name, vec![joints, 3]),
+            ArrayKind::Pos | ArrayKind::Linvel | ArrayKind::Angvel | ArrayKind::LocalPos | ArrayKind::LocalScale => {
+                push(name, vec![joints, 3])
+            }
         }
     }
     arrays
