@@ -1,10 +1,10 @@
 //! A crowd of a glTF file in a renderer of one's own: a thousand characters, each mesh drawn once per batch, and moved
 //! by a vertex shader that reads the buffer which posse writes.
 //!
-//! `cargo run --release -p posse-cli --features view --example skinned_gltf -- FILE.glb` opens a window; without a
-//! file, it shows the built-in human. `cargo run --release --example skinned_gltf -- --picture OUT.png FILE.glb` draws
-//! a picture instead. The feature brings winit: the example belongs to the command, which has it for `posse view`, so
-//! that no build and no test of the library compiles a window.
+//! `cargo run --release -p posse-cli --features view --example skinned_gltf -- FILE.glb` opens a window, with Rust 1.95
+//! or later; without a file, it shows the built-in human. `cargo run --release --example skinned_gltf -- --picture
+//! OUT.png FILE.glb` draws a picture instead. The feature brings winit: the example belongs to the command, which has
+//! it for `posse view`, so that no build and no test of the library compiles a window.
 
 use std::error::Error;
 use std::fs::File;
@@ -77,6 +77,9 @@ fn main() -> Outcome<()> {
     let mut arguments = std::env::args().skip(1).peekable();
     let output = arguments.next_if_eq("--picture").map(|_| arguments.next().ok_or("name the PNG file to write"));
     let scene = Scene::load(arguments.next().as_deref())?;
+    if let Some(other) = arguments.next() {
+        return Err(format!("{other}: the arguments are [--picture OUT.png] [FILE]").into());
+    }
     let Some(output) = output.transpose()? else { return window::show(scene) };
     let picture = draw(&scene, [1024, 512], Ticks::from_seconds(12.5))?;
     posse_render::encode::write_png(BufWriter::new(File::create(&output)?), &picture)?;
@@ -188,6 +191,9 @@ impl Drawing {
                     }),
                 });
             }
+        }
+        if draws.is_empty() {
+            return Err("the file has no mesh with a skin".into());
         }
         let mut drawing = Self { crowd, clip_from_world, depth: depth(device, [1, 1]), pipeline, draws };
         drawing.resize(gpu, scene, size);

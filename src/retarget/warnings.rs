@@ -38,7 +38,7 @@ pub enum RetargetWarning {
         /// The largest difference in degrees.
         degrees: f64,
     },
-    /// Source or target stands on four legs, and the other one on two.
+    /// This side stands on four legs, and the other one on two.
     FourLegs(MapSide),
     /// The left arm is on the side of the right leg.
     SwappedSides(MapSide),

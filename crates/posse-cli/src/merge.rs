@@ -130,9 +130,11 @@ fn clip_names(document: &Document, sources: &[(&Path, Source)]) -> Vec<Vec<Strin
 fn merge(args: &Args, file: &Path, source: &mut Source, target: &Rig) -> Result<Vec<ClipId>, Error> {
     let nodes = target.add_to(&mut source.library)?;
     let skeleton = source.library.add_skeleton(target.skeleton().clone().animatable());
-    let [from, onto, output] = [file, &args.onto, &args.output].map(Path::to_string_lossy);
+    // A file of its own: the output has the clips of the other files, or will have them.
+    let [from, onto] = [file, &args.onto].map(Path::to_string_lossy);
+    let output = format!("{}_retargeted.glb", file.file_stem().unwrap_or_default().to_string_lossy());
     let retarget = command_line(&["retarget", &from, "--onto", &onto, "--keep", "-o", &output]);
-    let hint = format!("use {retarget}");
+    let hint = format!("use {retarget}, and merge the others onto {output}");
     let (mut merged, mut errors, mut matched) = (Vec::new(), Vec::new(), BTreeSet::new());
     let mut listed = HashSet::new();
     for &clip in &source.clips {
@@ -158,7 +160,7 @@ fn merge(args: &Args, file: &Path, source: &mut Source, target: &Rig) -> Result<
     let poses = [source.skeleton, nodes.skeleton].map(|skeleton| RestPose::new(source, skeleton));
     if let Some(difference) = difference(&matched, &poses, source.library.skeleton(source.skeleton)) {
         let (file, target) = (file.display(), args.onto.display());
-        let text = format!("{file}: its rest pose is not that of {target}: {difference}");
+        let text = format!("{file}: its rest pose differs from {target}: {difference}");
         if !args.force {
             return Err(Error::Usage(format!(
                 "{text}. For another skeleton, {hint}; if it is the same one in another pose, add --force"

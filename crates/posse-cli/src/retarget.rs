@@ -106,8 +106,11 @@ pub fn run(args: &Args) -> Result<(), Error> {
         let bake = ["bake", &file, "-o", "baked", "--rig", &onto, "--retarget", "--format", format];
         // The built-in human is no input of a bake.
         let is_input = !is_demo(&args.file);
-        let bake =
-            if is_input { format!(", or write a file per clip with {}", command_line(&bake)) } else { String::new() };
+        let bake = if is_input {
+            format!(", or write a file per clip with {} and the same options", command_line(&bake))
+        } else {
+            String::new()
+        };
         return Err(Error::Usage(format!(
             "{file} has {} clips, and a .bvh or .vrma file holds one; select it with --clip{bake}. Clips: {}",
             clips.len(),

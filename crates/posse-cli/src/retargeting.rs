@@ -202,7 +202,8 @@ impl Retargeter {
         if map.pairs.is_empty() {
             let list = |id: SkeletonId| Selector::of_joints(source.library.skeleton(id)).list();
             let [from, onto] = [file, &rig.path].map(Path::to_string_lossy);
-            let write_map = command_line(&["retarget", &from, "--onto", &onto, "--write-map", "map.json"]);
+            let pairs = format!("{}_map.json", file.file_stem().unwrap_or_default().to_string_lossy());
+            let write_map = command_line(&["retarget", &from, "--onto", &onto, "--write-map", &pairs]);
             let (file, rig, lists) = (file.display(), rig.path.display(), [source.skeleton, nodes.skeleton].map(list));
             return Err(Error::Usage(format!(
                 "{file}: no joint has a partner in {rig}; name pairs of joints in a file, and give it with --map; \

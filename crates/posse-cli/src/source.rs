@@ -226,7 +226,8 @@ impl Source {
         }
         if self.unbound_clips.len() == clips.len() {
             let [from, onto] = [file, &rig.path].map(Path::to_string_lossy);
-            let retarget = command_line(&["retarget", &from, "--onto", &onto, "-o", "retargeted.glb"]);
+            let output = format!("{}_retargeted.glb", file.file_stem().unwrap_or_default().to_string_lossy());
+            let retarget = command_line(&["retarget", &from, "--onto", &onto, "-o", &output]);
             return Err(Error::Usage(format!(
                 "{}: no track of any clip finds a node of its name in {}; give a rig with the same joint names, or \
                  retarget the clips: {retarget}",

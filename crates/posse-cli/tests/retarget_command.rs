@@ -532,7 +532,7 @@ fn errors_are_refused_with_their_place() {
         "walk.bvh: no joint has a partner in box.glb; name pairs of joints in a file",
     );
     let write_map =
-        format!("{} retarget walk.bvh --onto box.glb --write-map map.json writes", env!("CARGO_BIN_EXE_posse"));
+        format!("{} retarget walk.bvh --onto box.glb --write-map walk_map.json writes", env!("CARGO_BIN_EXE_posse"));
     retarget(&onto("walk.bvh", "box.glb"), &write_map);
     retarget(&onto("walk.bvh", "box.glb"), "Joints of walk.bvh: 0 Hips, 1 Spine, 2 LeftArm");
     retarget(&onto("walk.bvh", "box.glb"), "Joints of box.glb: 0 box");

@@ -234,9 +234,14 @@ pub fn read_regular(path: &Path) -> Result<Vec<u8>, Error> {
 /// both values.
 pub fn different_options(found: &Value, expected: &Value) -> String {
     let names = different_names(found, expected);
-    // They follow from the format.
-    let are_implied = |name: &str| names.contains(&"format") && ["bvh_order", "layout"].contains(&name);
-    let names = names.iter().copied().filter(|name| !are_implied(name));
+    // What follows from another option that differs was not typed.
+    let follows = |name: &str| match name {
+        "bvh_order" | "layout" => names.contains(&"format"),
+        "arrays" | "quaternions" => names.contains(&"format") || names.contains(&"layout"),
+        "quality" => names.contains(&"foot_lock"),
+        _ => false,
+    };
+    let names = names.iter().copied().filter(|name| !follows(name));
     let lines = names.map(|name| {
         let option = option_of(name);
         let [before, now] = [found, expected].map(|options| given(options.get(name)));
@@ -248,6 +253,13 @@ pub fn different_options(found: &Value, expected: &Value) -> String {
                 format!("{option} differs in {}", options.join(", "))
             }
             (Some(_), Some(_)) if is_file(name) => format!("{option} was another file, or has changed"),
+            (Some(Value::Array(before)), Some(Value::Array(now))) if before.len().min(now.len()) > MAX_LISTED => {
+                format!("{option} listed {} names, lists {} others", before.len(), now.len())
+            }
+            _ if is_file(name) => {
+                let whether = |value: Option<&Value>| if value.is_some() { "given" } else { "not given" };
+                format!("{option} was {}, is {}", whether(before), whether(now))
+            }
             _ => format!("{option} was {}, is {}", show(before), show(now)),
         }
     });
@@ -266,7 +278,7 @@ fn given(value: Option<&Value>) -> Option<&Value> {
     value.filter(|value| !matches!(value, Value::Null | Value::Bool(false)) && value.as_array() != Some(&Vec::new()))
 }
 
-/// True for an option whose value is stored as the hash of a file.
+/// Returns `true` for an option whose value is stored as the hash of a file.
 fn is_file(name: &str) -> bool {
     ["cuts", "rig", "skeleton"].contains(&name)
 }
@@ -277,12 +289,12 @@ fn option_of(name: &str) -> String {
     format!("--{name}")
 }
 
-/// A value as a user types it; `given` for a file, of which only the hash is known, and for an option without a value.
+/// The largest number of names that are listed.
+const MAX_LISTED: usize = 8;
+
+/// A value as a user types it; `given` for an option without a value.
 fn typed(value: &Value) -> String {
-    /// The largest number of names that are listed.
-    const MAX_LISTED: usize = 8;
     match value {
-        Value::String(text) if text.len() == 64 => "given".into(),
         Value::String(text) => text.clone(),
         Value::Number(number) => number.as_f64().map_or_else(|| number.to_string(), |number| number.to_string()),
         Value::Array(values) if values.len() > MAX_LISTED => format!("{} names", values.len()),
@@ -315,7 +327,18 @@ mod tests {
             (json!({ "fps": 30.0 }), json!({}), "--fps was 30, is not given"),
             (json!({}), json!({ "arrays": ["pos"] }), "--arrays was pos,quat, is pos"),
             (json!({}), json!({ "joints": vec!["a"; 9] }), "--joints was not given, is 9 names"),
-            (json!({}), json!({ "foot_lock": true }), "--foot-lock was not given, is given"),
+            (json!({}), json!({ "foot_lock": true, "quality": true }), "--foot-lock was not given, is given"),
+            (json!({}), json!({ "layout": "mjlab", "arrays": ["pos"] }), "--layout was plain, is mjlab"),
+            (
+                json!({ "joints": vec!["a"; 9] }),
+                json!({ "joints": vec!["b"; 9] }),
+                "--joints listed 9 names, lists 9 others",
+            ),
+            (
+                json!({}),
+                json!({ "joints": ["x".repeat(64)] }),
+                &*format!("--joints was not given, is {}", "x".repeat(64)),
+            ),
             (json!({}), json!({ "rig": rig, "scale": 100.0 }), "--rig was not given, is given; --scale was 1, is 100"),
             (json!({ "rig": "demo" }), json!({ "rig": rig }), "--rig was another file, or has changed"),
             (json!({ "cuts": hash }), json!({}), "--cuts was given, is not given"),
