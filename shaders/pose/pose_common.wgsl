@@ -70,7 +70,7 @@ fn pose_share(group: vec3<u32>, invocation: u32) -> Share {
         share.instance = lists[1u + batch.instance_count + index];
         share.joints = lists[1u + share.instance] - 1u;
     }
-    share.present = SKINS_ONLY && ONE_INSTANCE || share.instance < batch.instance_count;
+    share.present = (SKINS_ONLY && ONE_INSTANCE) || share.instance < batch.instance_count;
     share.base = joint_matrix_base(share.index_in_group, share.instance);
     return share;
 }

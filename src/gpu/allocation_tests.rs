@@ -66,8 +66,11 @@ fn a_kernel_without_memory_is_refused() {
     // A module, a layout and a pipeline.
     assert!(places >= 3, "{places}");
     let half = plan.with_skin_format(SkinFormat::HalfMatrix).kernel;
-    let places =
-        each_fault("half matrices", make, |library| pollster::block_on(library.pose_pipeline(&half)).map(drop));
+    let tested = |library: &GpuLibrary| {
+        pollster::block_on(library.packs_to_nearest(half.skin_format))?;
+        pollster::block_on(library.pose_pipeline(&half)).map(drop)
+    };
+    let places = each_fault("half matrices", make, |library| tested(library));
     // A module, a pipeline, a buffer, its upload and a bind group more, and what is submitted.
     assert!(places >= 3 + 6, "{places}");
     each_fault("lists", make, |library| pollster::block_on(library.visible_kernels()).map(drop));

@@ -116,8 +116,9 @@ impl GpuBatch {
         pass.pop_debug_group();
     }
 
-    /// The name of the kernel that poses, as in [`DeviceDispatch::kernel`](crate::kernels::DeviceDispatch::kernel) and
-    /// in the debug groups that programs show which capture frames.
+    /// The name of the kernel that poses, as in the debug groups that programs show which capture frames. It is the name
+    /// of [`DeviceDispatch::kernel`](crate::kernels::DeviceDispatch::kernel), with `_packed` where the device packs half
+    /// matrices.
     pub fn kernel(&self) -> &str {
         &self.kernel
     }

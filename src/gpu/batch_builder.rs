@@ -70,7 +70,8 @@ impl<'a> SharedParts<'a> {
         options: CrowdOptions,
         parameter_count: usize,
     ) -> Result<Self, Error> {
-        let plan = BatchPlan::new(&library.packed, packed, outputs, options, parameter_count);
+        let mut plan = BatchPlan::new(&library.packed, packed, outputs, options, parameter_count);
+        plan.plan.kernel.packs_to_nearest = library.packs_to_nearest(plan.plan.kernel.skin_format).await?;
         let kernel = &plan.plan.kernel;
         let on_hardware = is_hardware(&library.gpu().device.adapter_info());
         kernel.goals.check(on_hardware, packed.goal_count, plan.skeleton.reach.links.len())?;

@@ -198,14 +198,19 @@ impl GpuLibrary {
         DeviceAndQueue { device: &self.device, queue: &self.queue }
     }
 
-    /// The pipeline of a kernel that poses, compiled at the first request. Two threads may compile the same pipeline:
-    /// no thread waits while another compiles. The first kernel that writes half matrices waits for a test of the device.
-    pub(super) async fn pose_pipeline(&self, kernel: &PoseKernel) -> Result<wgpu::ComputePipeline, Error> {
-        let mut kernel = *kernel;
-        if kernel.skin_format == SkinFormat::HalfMatrix {
-            let test = packs_to_nearest(self.gpu());
-            kernel.packs_to_nearest = *get_or_create(&self.cache.packs_to_nearest, test).await?;
+    /// Returns `true` if kernels for a format of skin matrices pack halves by the device. The first request for half
+    /// matrices waits for a test of the device.
+    pub(super) async fn packs_to_nearest(&self, format: SkinFormat) -> Result<bool, Error> {
+        if format != SkinFormat::HalfMatrix {
+            return Ok(false);
         }
+        Ok(*get_or_create(&self.cache.packs_to_nearest, packs_to_nearest(self.gpu())).await?)
+    }
+
+    /// The pipeline of a kernel that poses, compiled at the first request. Two threads may compile the same pipeline:
+    /// no thread waits while another compiles.
+    pub(super) async fn pose_pipeline(&self, kernel: &PoseKernel) -> Result<wgpu::ComputePipeline, Error> {
+        let kernel = *kernel;
         let pipelines = || self.pose_pipelines.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(ready) = pipelines().get(&kernel) {
             return Ok(ready.clone());

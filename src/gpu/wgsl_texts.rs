@@ -245,6 +245,7 @@ fn compile(WgslText { name, entries, compose }: &WgslText) -> naga::Module {
     let compute = module.entry_points.iter().filter(|entry| entry.stage == naga::ShaderStage::Compute);
     assert_eq!(compute.map(|entry| entry.name.as_str()).collect::<Vec<_>>(), *entries, "{name}");
     assert_guards_stand_first(name, &code);
+    assert!(!mixes_and_with_or(&code), "{name}");
     module
 }
 
@@ -278,6 +279,46 @@ fn each_kernel_comes_with_every_set_of_features() {
     let expected = expected + (3 * 9 + 2 * (4 * 9 - 1) + 2 * 9) * (3 + 2 * 4) * 2 * 2;
     assert_eq!((pose.len(), others.len()), (expected, 2 * 64 + 7));
     assert_eq!(other_texts().len(), 3);
+}
+
+/// Returns `true` if a text mixes `&&` and `||` without parentheses, which WGSL forbids and naga accepts.
+fn mixes_and_with_or(code: &str) -> bool {
+    let lines = code.lines().map(|line| line.split("//").next().unwrap_or_default());
+    let code = lines.collect::<Vec<_>>().join(" ") + " ";
+    let mut levels = vec![[false; 2]];
+    for pair in code.as_bytes().windows(2) {
+        let found = match pair {
+            b"&&" => 0,
+            b"||" => 1,
+            [b'(' | b'[', _] => {
+                levels.push([false; 2]);
+                continue;
+            }
+            [b')' | b']', _] => {
+                levels.pop();
+                continue;
+            }
+            [b';' | b'{' | b'}' | b',', _] => {
+                levels.pop();
+                levels.push([false; 2]);
+                continue;
+            }
+            _ => continue,
+        };
+        let Some(level) = levels.last_mut() else { continue };
+        level[found] = true;
+        if *level == [true; 2] {
+            return true;
+        }
+    }
+    false
+}
+
+#[test]
+fn a_mix_of_and_with_or_is_seen() {
+    assert!(mixes_and_with_or("let a = b && c || d;"));
+    assert!(mixes_and_with_or("f(a,\n b || c\n && d)"));
+    assert!(!mixes_and_with_or("let a = (b && c) || d; if e && f { g(h || i); }\nlet j = k && l; // or m || n\n"));
 }
 
 #[test]

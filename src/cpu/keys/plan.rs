@@ -23,7 +23,7 @@ use crate::cpu::stages::TransformPart;
 use crate::cpu::stages::quantized::DecodedColumn;
 use crate::cpu::stages::search;
 use crate::pack::record::{
-    Channel, ClipRecord, MODE_CONSTANT, MODE_LINEAR, MODE_QUANTIZED, MODE_REST, MODE_STEP,
+    Channel, ClipRecord, MODE_CONSTANT, MODE_LINEAR, MODE_QUANTIZED, MODE_REST, MODE_STEP, NONE,
     QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_WIDE_COLUMN_WORDS, SkeletonRecord, TimelineRecord, mode_of, timeline_of,
 };
 use crate::pack::{Arrays, JointChannels, PackedLibrary, column_words};
@@ -552,6 +552,10 @@ impl<'a> PlanBuilder<'a> {
             }
             let timeline: TimelineRecord =
                 self.arrays.record(clip.timelines + TimelineRecord::WORDS as u32 * keys.timeline);
+            if timeline.map != NONE {
+                // A curve that repeats has more key times than rows.
+                continue;
+            }
             let (row, values) = (timeline.row as usize, &self.arrays.values[keys.first as usize..]);
             let is_near = |key: usize| {
                 let (start, end) = (&values[key * row..][..joints], &values[(key + 1) * row..][..joints]);
@@ -622,7 +626,9 @@ mod tests {
 
     use super::*;
     use crate::compress::CompressedLibrary;
-    use crate::model::{Clip, ClipId, Curve, Interpolation, Joint, Library, Skeleton, Target, Timeline, Track};
+    use crate::model::{
+        Clip, ClipId, Curve, Extrapolation, Interpolation, Joint, Library, Skeleton, Target, Timeline, Track,
+    };
 
     /// Six joints in a row. The clip turns all of them, moves the first one, and gives the middle two a scale.
     fn library() -> Library {
@@ -682,5 +688,36 @@ mod tests {
         }
         #[cfg(target_pointer_width = "64")]
         assert_eq!(size_of::<(u32, ClipRuns)>(), 192);
+    }
+
+    #[test]
+    fn near_rotations_are_found_among_the_rows_that_a_curve_has() {
+        let joint = |index: usize| Joint { parent: index.checked_sub(1), ..Joint::default() };
+        for (extrapolation, step, expected) in [
+            (Extrapolation::Clamp, 0.1, KeyStorage::NearRotations),
+            // Two keys are 57.3 degrees apart.
+            (Extrapolation::Clamp, 0.5, KeyStorage::Values),
+            // More key times than rows, whose last ones would be beyond the end of the values.
+            (Extrapolation::Loop, 0.1, KeyStorage::Values),
+        ] {
+            let mut library = Library::new();
+            let skeleton = Skeleton::new(None, (0..20).map(joint).collect(), vec![]).unwrap();
+            let skeleton = library.add_skeleton(skeleton);
+            let timeline = Arc::new(Timeline::new(vec![0.0, 0.5, 1.0]).unwrap());
+            let values =
+                [0.0, step, 2.0 * step].iter().flat_map(|half: &f64| [half.sin(), 0.0, 0.0, half.cos()]).collect();
+            let curve = Curve::new(timeline, Interpolation::Linear, 4, values).unwrap();
+            let curve = curve.with_extrapolation(Extrapolation::Clamp, extrapolation);
+            let tracks = (0..20).map(|joint| Track::new(Target::Rotation(joint), curve.clone())).collect();
+            library.add_clip(Clip { length: Some(10.0), ..Clip::new(None, skeleton, tracks) }).unwrap();
+            let engine = crate::cpu::CpuEngine::with_threads(&library, 1).unwrap();
+            let packed = engine.library();
+            let clip = packed.clip(ClipId(0)).unwrap().offset;
+            let plan = ClipRuns::new(packed, &packed.skeletons[0].record, clip);
+            let [JointRun { kind: RunKind::Keys(keys), .. }] = plan.runs(TransformPart::Rotation) else {
+                panic!("one run");
+            };
+            assert_eq!(keys.storage, expected, "{extrapolation:?}, {step}");
+        }
     }
 }

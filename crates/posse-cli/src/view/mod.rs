@@ -23,7 +23,7 @@ use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoop};
 use winit::window::{Window, WindowId};
 
 use self::clock::Clock;
-use self::overlay::{self, CrowdInfo, Times};
+use self::overlay::{CrowdInfo, Times};
 use self::screen::{GpuScene, Gui, Painting, PoseTimer, Screen};
 use self::steering::{SetValues, Steering};
 use self::window_state::{DistanceRange, Limits, Mouse, WindowState, key_action};

@@ -29,10 +29,10 @@ pub struct Steering {
 
 /// A parameter of a name, of all groups that declare it.
 #[derive(Debug, Clone, PartialEq)]
-struct SteeredParameter {
-    name: String,
+pub struct SteeredParameter {
+    pub name: String,
     /// The values that a slider offers.
-    range: [f64; 2],
+    pub range: [f64; 2],
     /// The parameter of the first group that declares it.
     in_file: Parameter,
 }
