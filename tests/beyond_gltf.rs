@@ -65,8 +65,7 @@ fn curves_extrapolate_beyond_their_keys_within_the_length_of_the_clip() {
     let beyond = |before, after| property(keys().with_extrapolation(before, after), Some(12.0));
     check(beyond(Extrapolation::Clamp, Extrapolation::Clamp), &[(0.0, 0.0), (12.0, 4.0)]);
     check(beyond(Extrapolation::Linear, Extrapolation::Linear), &[(0.0, -4.0), (3.5, -0.5), (6.5, 5.5), (12.0, 22.0)]);
-    // At the time of the last key, the value is the value of the last key. Every later end has the value of the first
-    // key.
+    // At the time of the last key, the last key holds. Every later end has the value of the first key.
     let looped = [(0.5, 0.5), (1.5, 2.5), (2.0, 0.0), (3.5, 2.5), (6.0, 4.0), (6.5, 0.5), (8.0, 0.0), (11.5, 2.5)];
     check(beyond(Extrapolation::Loop, Extrapolation::Loop), &looped);
     let turned = [(0.5, 0.5), (1.5, 2.5), (2.0, 4.0), (2.5, 2.5), (3.5, 0.5), (6.5, 2.5), (8.0, 0.0), (9.5, 2.5)];

@@ -66,7 +66,7 @@ fn hierarchy_walk(base: u32, lane: u32, present: bool) {
     hierarchy_move(base, lane, 7u);
 }
 
-/// Multiplies the rotation of a lane by that of its ancestor in a round, if the skeleton has it.
+/// Multiplies the rotation of a lane by the rotation of its ancestor in a round, if the skeleton has it.
 fn hierarchy_turn(base: u32, lane: u32, round: u32) {
     if round < ROUNDS {
         lane_rotation = quat_multiply(hierarchy_pass_on(base, lane, round, round, lane_rotation), lane_rotation);

@@ -115,9 +115,9 @@ impl CpuEngine {
     ///
     /// Crowds, interpolators of the caller and the memory of the threads come on top. Until the engine is dropped, a
     /// thread keeps the following:
-    /// * The parts and matrices of a group of instances: 16 in AVX-512, 8 in AVX2 and NEON, 4 in portable kernels. For a
-    ///   skeleton of 1,024 joints, they take about 1.6 MB in AVX-512, half of it in AVX2; beyond, each joint takes 0.8 kB
-    ///   in AVX-512. What the thread computes for a single instance adds about 0.3 kB per joint.
+    /// * The parts and matrices of a group of instances: 16 in AVX-512, 8 in AVX2 and NEON, 4 in portable kernels. For
+    ///   a skeleton of 1,024 joints, they take about 1.6 MB in AVX-512, half of it in AVX2; beyond, each joint takes
+    ///   0.8 kB in AVX-512. What the thread computes for a single instance adds about 0.3 kB per joint.
     /// * What it decoded of up to eight clips with compressed keys: up to 152 bytes per column, of which a joint has up
     ///   to three, and 16 bytes per key and column, up to 512 KiB per clip or 32 keys, if these take more. Each run of
     ///   joints is padded to 16.

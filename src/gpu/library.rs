@@ -92,8 +92,8 @@ impl GpuLibrary {
     /// # Errors
     /// * [`Error::Limit`] if the device allows less than [`required_limits`](Self::required_limits), or if the packed
     ///   library does not fit a binding.
-    /// * [`Error::Device`] if the device refuses a buffer, [`Error::Shader`] if the text of an interpolator is wrong. Other
-    ///   kernels are compiled for the first crowd that needs them.
+    /// * [`Error::Device`] if the device refuses a buffer, [`Error::Shader`] if the text of an interpolator is wrong.
+    ///   Other kernels are compiled for the first crowd that needs them.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn from_packed<'a>(gpu: impl Into<DeviceAndQueue<'a>>, packed: PackedLibrary) -> Result<Self, Error> {
         pollster::block_on(Self::from_packed_async(gpu, packed))
@@ -160,8 +160,8 @@ impl GpuLibrary {
             goals_kernel: OnceLock::new(),
             events_kernels: Default::default(),
         };
-        // Kernels are compiled for the first crowd that needs them. Only the texts of interpolators may be wrong, so that
-        // one kernel with them is compiled here.
+        // Kernels are compiled for the first crowd that needs them. Only the texts of interpolators may be wrong, so
+        // that one kernel with them is compiled here.
         if !library.packed.interpolators.is_empty() {
             for skeleton in &library.packed.skeletons {
                 library.pose_pipeline(&Plan::new(Mixing::None, &skeleton.record, 1).kernel).await?;

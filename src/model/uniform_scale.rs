@@ -1,9 +1,9 @@
 //! Checks of uniform scales, by three rules.
 //!
-//! * **Dual quaternions** need skin matrices of a rotation, a uniform scale and a translation, without a mirror. What is
-//!   not uniform within [`TOLERANCE`] is an error with its place: [`check_crowd`], [`of_skeleton`], [`of_clip`].
-//! * **Kernels for uniform scales** take the x of a scale for all axes. They need scales of either sign that are uniform
-//!   within [`NEAR_X`], whatever clips are mixed: [`is_uniform_at_rest`], [`is_uniform_in_clip`].
+//! * **Dual quaternions** need skin matrices of a rotation, a uniform scale and a translation, without a mirror. What
+//!   is not uniform within [`TOLERANCE`] is an error with its place: [`check_crowd`], [`of_skeleton`], [`of_clip`].
+//! * **Kernels for uniform scales** take the x of a scale for all axes. They need scales of either sign that are
+//!   uniform within [`NEAR_X`], whatever clips are mixed: [`is_uniform_at_rest`], [`is_uniform_in_clip`].
 //! * **Goals** rotate all below a joint as a rigid body if its scale stays at one uniform value above 0, within
 //!   [`ROUNDING`]: [`is_fixed`].
 //!
@@ -181,8 +181,9 @@ fn is_uniform_curve(curve: &Curve) -> bool {
     is_known && keys().all(|key| is_near_x(curve.value(key), bound)) && (!spline || keys().all(tangents_are_near))
 }
 
-/// Returns `true` if the marked joints of a skeleton keep a uniform scale above 0 in the rest pose and in all clips, up to the
-/// rounding of an `f32`: whatever clips are mixed, a turn in model space then moves all below a joint as a rigid body.
+/// Returns `true` if the marked joints of a skeleton keep a uniform scale above 0 in the rest pose and in all clips, up
+/// to the rounding of an `f32`: whatever clips are mixed, a turn in model space then moves all below a joint as a rigid
+/// body.
 pub(crate) fn is_fixed(library: &Library, id: SkeletonId, marked: &[bool]) -> bool {
     let joints = library.skeleton(id).joints();
     let at_rest = joints.iter().zip(marked).filter(|(_, marked)| **marked).all(|(joint, _)| match &joint.matrix {

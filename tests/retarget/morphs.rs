@@ -1,5 +1,5 @@
-//! Morph weights: by the names of morph targets, and by the expressions of a VRM animation, whose rules are the rules
-//! of <https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm-1.0/expressions.md>.
+//! Morph weights: by the names of morph targets, and by the expressions of a VRM animation, after the rules of
+//! <https://github.com/vrm-c/vrm-specification/blob/master/specification/VRMC_vrm-1.0/expressions.md>.
 
 use std::sync::Arc;
 

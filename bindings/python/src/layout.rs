@@ -32,8 +32,8 @@ pub struct Request {
 }
 
 impl Layout {
-    /// The arrays of a request. The texts select the joints, in their order; without texts all nodes of the
-    /// file. So are morph weights.
+    /// The arrays of a request. The texts select joints and morph weights, in their order; without texts, all of the
+    /// file are selected.
     ///
     /// # Errors
     /// `posse.Error` for an unknown kind, joint, axis or order, and for what [`ArrayLayout::new`] refuses.

@@ -6,8 +6,8 @@
 //! Accurate Algorithm for Computing SLERP", 2011), and the cosine is the dot product of the ends. Up to 45 degrees,
 //! nine terms are exact to 1e-8.
 //!
-//! Keys of recorded motion are much nearer each other. If the dot products of neighbouring keys are at least [`NEAR_ARC`],
-//! four terms are as exact.
+//! Keys of recorded motion are much nearer each other. If the dot products of neighbouring keys are at least
+//! [`NEAR_ARC`], four terms are as exact.
 //!
 //! Arcs of keys reach 90 degrees, so that each arc is halved first ([`Ends::arc`]). The result lies between the middle
 //! and the nearer end, at twice the fraction. The middle is `(start + end) / (2 cos(a / 2))`; its weight goes to both
@@ -32,9 +32,9 @@ use glam::Vec4;
 use crate::cpu::simd::{LARGEST_BLOCK, Lanes, Token};
 use crate::cpu::stages::quat::SINE_RATIO;
 
-/// The least dot product of two rotations that are near each other: for arcs of 28 degrees, a rotation by 56. `cos(a) - 1`
-/// of the halved arc is then at least -0.0305, and the terms of the series after the fourth, of which the first is at
-/// most 0.0086 times its fourth power, are less than 1e-8.
+/// The least dot product of two rotations that are near each other: for arcs of 28 degrees, a rotation by 56. Then
+/// `cos(a) - 1` of the halved arc is at least -0.0305, and the terms of the series after the fourth, of which the first
+/// is at most 0.0086 times its fourth power, are less than 1e-8.
 pub const NEAR_ARC: f32 = 0.88;
 
 /// The number of terms of the series for rotations that are near each other.
