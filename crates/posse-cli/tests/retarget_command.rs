@@ -217,7 +217,7 @@ fn a_bvh_file_has_the_places_of_the_glb_file() {
     }
     fs::write(folder.0.path().join("two.glb"), poses(&[("one", 0.0), ("two", 1.0)])).unwrap();
     let refused = ["retarget", "two.glb", "--onto", "hero.glb", "-o", "a.bvh"];
-    let bake = "bake two.glb -o baked --rig hero.glb --retarget --format bvh. Clips: 0 one, 1 two";
+    let bake = "bake two.glb -o baked --rig hero.glb --retarget --format bvh and the same options. Clips: 0 one, 1 two";
     folder.assert_refused(&refused, "two.glb has 2 clips, and a .bvh or .vrma file holds one");
     folder.assert_refused(&refused, bake);
 }
