@@ -299,6 +299,14 @@ fn a_file_that_is_no_fbx_or_ends_too_early_is_called_so() {
         let error = fbx::from_slice(&mut Library::new(), Path::new("a.fbx"), bytes).unwrap_err().to_string();
         assert!(error.starts_with(&format!("a.fbx: file: {saying}")), "{error}");
     }
+    // The parser alone takes many texts that end within a node.
+    for end in 0..text.len() {
+        let cut = &text[..end];
+        if cut.matches('{').count() > cut.matches('}').count() {
+            let error = fbx::from_slice(&mut Library::new(), Path::new("a.fbx"), cut.as_bytes()).unwrap_err();
+            assert!(error.to_string().contains("cut off"), "{end}: {error}");
+        }
+    }
 }
 
 #[test]

@@ -65,12 +65,43 @@ pub fn parse(bytes: &[u8]) -> Result<SceneRoot, FileError> {
         target_unit_meters: 1.0,
         ..LoadOpts::default()
     };
-    ufbx::load_memory(bytes, options).map_err(|cause| match cause.type_ {
+    let scene = ufbx::load_memory(bytes, options).map_err(|cause| match cause.type_ {
         ErrorType::MemoryLimit | ErrorType::AllocationLimit | ErrorType::OutOfMemory | ErrorType::NodeDepthLimit => {
             error("file", &cause)
         }
         _ => FileError::new("file", unparsed(bytes, &cause)),
-    })
+    })?;
+    // The parser takes an end of the file for the ends of all nodes.
+    if !without_mark(bytes).trim_ascii_start().starts_with(BINARY) && has_open_nodes(bytes) {
+        return Err(FileError::new("file", cut_off("ASCII", bytes.len())));
+    }
+    Ok(scene)
+}
+
+/// Returns `true` if a text in ASCII FBX ends within a node.
+fn has_open_nodes(text: &[u8]) -> bool {
+    let (mut depth, mut in_string, mut in_comment) = (0_i64, false, false);
+    for byte in text {
+        match byte {
+            b'\n' => in_comment = false,
+            _ if in_comment => {}
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b';' => in_comment = true,
+            b'{' => depth += 1,
+            b'}' => depth -= 1,
+            _ => {}
+        }
+    }
+    !in_string && depth > 0
+}
+
+/// The reason that a file of some kind and size ends too early.
+fn cut_off(kind: &str, size: usize) -> String {
+    format!(
+        "it is {kind} FBX that is cut off: it ends after {size} bytes, within its content; copy, download or export the \
+         file again"
+    )
 }
 
 /// The reason that a file cannot be parsed: what the file is, by its first bytes, and what to do.
@@ -93,16 +124,12 @@ fn unparsed(bytes: &[u8], cause: &ufbx::Error) -> String {
              failed"
         );
     };
-    let size = bytes.len();
     match cause.type_ {
         ErrorType::UnsupportedVersion => format!(
             "it is {kind} FBX of a version that is not read: export it as FBX 7.4, which programs call 2014, or 7.5"
         ),
         // Of a file that ends within its head, the parser says that it is empty.
-        ErrorType::TruncatedFile | ErrorType::EmptyFile => format!(
-            "it is {kind} FBX that is cut off: it ends after {size} bytes, within its content; copy, download or \
-             export the file again"
-        ),
+        ErrorType::TruncatedFile | ErrorType::EmptyFile => cut_off(kind, bytes.len()),
         _ => format!("it is {kind} FBX that is damaged or cut off: copy, download or export the file again"),
     }
 }
