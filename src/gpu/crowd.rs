@@ -555,7 +555,6 @@ impl GpuCrowd {
         for list in &lists {
             list.clear(encoder);
         }
-        let passes = Pass::ALL.into_iter().filter(|&pass| self.has(pass));
         match clock {
             FrameClock::Whole(timestamp_writes) => {
                 let label = Some("posse pose");
@@ -563,12 +562,12 @@ impl GpuCrowd {
                 for list in &lists {
                     list.collect(&mut pass);
                 }
-                for kind in passes {
+                for kind in Pass::ALL {
                     self.record_pass(kind, &mut pass, visible_only);
                 }
             }
             FrameClock::Passes(writes) => {
-                for (index, kind) in passes.enumerate() {
+                for (index, kind) in self.passes().into_iter().enumerate() {
                     let timestamp_writes = writes(index);
                     let label = Some(kind.entry_point());
                     let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor { label, timestamp_writes });

@@ -54,10 +54,10 @@ pub(super) async fn packs_to_nearest(gpu: DeviceAndQueue<'_>) -> Result<bool, Er
     let contents = read_buffers(gpu, encoder, &[(&tested, 0..tested.size())]).await?;
     tested.destroy();
     let found: Vec<[u32; 2]> = contents.iter().flat_map(|bytes| bytemuck::pod_collect_to_vec(bytes)).collect();
-    let is_nearest = |(numbers, packed): (&[f32; 2], u32)| {
-        is_nearest(numbers[0], packed & 0xffff) && is_nearest(numbers[1], packed >> 16)
+    let are_nearest = |(&[low, high], [packed, _]): (&[f32; 2], [u32; 2])| {
+        is_nearest(low, packed & 0xffff) && is_nearest(high, packed >> 16)
     };
-    Ok(found.len() == numbers.len() && numbers.iter().zip(found).all(|(pair, [packed, _])| is_nearest((pair, packed))))
+    Ok(found.len() == numbers.len() && numbers.iter().zip(found).all(are_nearest))
 }
 
 /// True if the bits are the `f16` of a number in a skin matrix. The sign of a number that is not one (NaN) is open.

@@ -9,6 +9,7 @@ use bytemuck::{Pod, Zeroable};
 use glam::Vec4;
 
 use crate::pack::large_array::LargeArray;
+use crate::pack::record::{ClipRecord, TimelineRecord};
 
 /// The words and the values of a packed library.
 #[derive(Debug, Clone, Default)]
@@ -71,6 +72,11 @@ impl Arrays {
     pub fn record<T: Pod>(&self, offset: u32) -> T {
         let offset = offset as usize;
         bytemuck::pod_read_unaligned(bytemuck::cast_slice(&self.words[offset..offset + size_of::<T>() / 4]))
+    }
+
+    /// Reads the record of a timeline of a clip, by its index in the clip.
+    pub fn timeline(&self, clip: &ClipRecord, index: u32) -> TimelineRecord {
+        self.record(clip.timelines + TimelineRecord::WORDS as u32 * index)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::pack::arrays::Arrays;
 use crate::pack::channels::JointChannels;
 use crate::pack::record::{
     Channel, ClipRecord, MODE_CUBIC, MODE_EULER, MODE_QUANTIZED, MODE_SLERP, MODE_SPLIT, MODE_STEP, NONE,
-    SkeletonRecord, TimelineRecord, ValueChannel, mode_of,
+    SkeletonRecord, ValueChannel, mode_of,
 };
 
 /// The features that a library uses. There are few, so that few variants of each kernel are compiled.
@@ -65,7 +65,7 @@ impl Features {
         let clip: ClipRecord = arrays.record(offset);
         self.roots |= clip.root != NONE;
         for index in 0..clip.timeline_count {
-            let timeline: TimelineRecord = arrays.record(clip.timelines + index * TimelineRecord::WORDS as u32);
+            let timeline = arrays.timeline(&clip, index);
             self.beyond_gltf |= timeline.easing != NONE || timeline.map != NONE;
         }
         for channel in JointChannels::new(&arrays.words, skeleton, &clip).all() {

@@ -26,6 +26,11 @@ pub fn command_line(arguments: &[&str]) -> String {
     std::iter::once(program.to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
 }
 
+/// The name of an output of a hint: the stem of its input, then an ending.
+pub fn output_name(input: &Path, ending: &str) -> String {
+    input.file_stem().unwrap_or_default().to_string_lossy().into_owned() + ending
+}
+
 /// The program by the path with which it was called, quoted for a shell.
 fn program(called: &str) -> String {
     if called.is_empty() { "posse".into() } else { quote(called) }

@@ -11,7 +11,7 @@ use posse::low_level::UniqueNames;
 use posse::{ClipId, Error, Skeleton, SkeletonId};
 
 use crate::arguments::BvhArgs;
-use crate::invocation::command_line;
+use crate::invocation::{command_line, output_name};
 use crate::output::{self, Output, check_folder, note, warn_of_file};
 use crate::source::{Rig, Source};
 
@@ -132,7 +132,7 @@ fn merge(args: &Args, file: &Path, source: &mut Source, target: &Rig) -> Result<
     let skeleton = source.library.add_skeleton(target.skeleton().clone().animatable());
     // A file of its own: the output has the clips of the other files, or will have them.
     let [from, onto] = [file, &args.onto].map(Path::to_string_lossy);
-    let output = format!("{}_retargeted.glb", file.file_stem().unwrap_or_default().to_string_lossy());
+    let output = output_name(file, "_retargeted.glb");
     let retarget = command_line(&["retarget", &from, "--onto", &onto, "--keep", "-o", &output]);
     let hint = format!("use {retarget}, and merge the others onto {output}");
     let (mut merged, mut errors, mut matched) = (Vec::new(), Vec::new(), BTreeSet::new());

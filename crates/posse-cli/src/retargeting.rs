@@ -12,7 +12,7 @@ use posse::{ClipId, Error, Library, Selector, SkeletonId};
 use serde_json::{Value, json};
 
 use crate::arguments::{BvhArgs, check_limit, parse_positive, parse_seconds};
-use crate::invocation::command_line;
+use crate::invocation::{command_line, output_name};
 use crate::output::note;
 use crate::source::{MAX_CLIP_JOINTS, Nodes, ReportLine, Rig, Source, find_clip};
 
@@ -202,7 +202,7 @@ impl Retargeter {
         if map.pairs.is_empty() {
             let list = |id: SkeletonId| Selector::of_joints(source.library.skeleton(id)).list();
             let [from, onto] = [file, &rig.path].map(Path::to_string_lossy);
-            let pairs = format!("{}_map.json", file.file_stem().unwrap_or_default().to_string_lossy());
+            let pairs = output_name(file, "_map.json");
             let write_map = command_line(&["retarget", &from, "--onto", &onto, "--write-map", &pairs]);
             let (file, rig, lists) = (file.display(), rig.path.display(), [source.skeleton, nodes.skeleton].map(list));
             return Err(Error::Usage(format!(

@@ -13,7 +13,7 @@ use posse::import::{self, Asset, FileFormat, LoadOptions, bvh, cocos, gltf, reco
 use posse::{ClipId, Error, Library, Outputs, Skeleton, SkeletonId, Skin, SkinId, demo};
 
 use crate::arguments::{BvhArgs, check_limit};
-use crate::invocation::command_line;
+use crate::invocation::{command_line, output_name};
 use crate::output::{file_name, note, warn_of_file};
 
 /// The largest product of clips and joints of a rig: an applied clip stores an entry per joint.
@@ -226,7 +226,7 @@ impl Source {
         }
         if self.unbound_clips.len() == clips.len() {
             let [from, onto] = [file, &rig.path].map(Path::to_string_lossy);
-            let output = format!("{}_retargeted.glb", file.file_stem().unwrap_or_default().to_string_lossy());
+            let output = output_name(file, "_retargeted.glb");
             let retarget = command_line(&["retarget", &from, "--onto", &onto, "-o", &output]);
             return Err(Error::Usage(format!(
                 "{}: no track of any clip finds a node of its name in {}; give a rig with the same joint names, or \

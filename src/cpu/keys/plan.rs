@@ -24,7 +24,7 @@ use crate::cpu::stages::quantized::DecodedColumn;
 use crate::cpu::stages::search;
 use crate::pack::record::{
     Channel, ClipRecord, MODE_CONSTANT, MODE_LINEAR, MODE_QUANTIZED, MODE_REST, MODE_STEP, NONE,
-    QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_WIDE_COLUMN_WORDS, SkeletonRecord, TimelineRecord, mode_of, timeline_of,
+    QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_WIDE_COLUMN_WORDS, SkeletonRecord, mode_of, timeline_of,
 };
 use crate::pack::{Arrays, JointChannels, PackedLibrary, column_words};
 
@@ -410,7 +410,7 @@ fn find_keys(arrays: &Arrays, clip: &ClipRecord, channels: &[Channel]) -> (Vec<F
         }
     }
     let bytes = |(timeline, first): (u32, &FirstKey)| {
-        let timeline: TimelineRecord = arrays.record(clip.timelines + TimelineRecord::WORDS as u32 * timeline);
+        let timeline = arrays.timeline(clip, timeline);
         timeline.row as usize * timeline.key_count as usize * first.element_bytes()
     };
     let key_bytes = (0..).zip(&first_keys).map(bytes).sum();
@@ -507,10 +507,8 @@ impl<'a> PlanBuilder<'a> {
 
     /// The places of the rows of all quantized keys.
     fn row_places(&self, clip: &ClipRecord, runs: &[JointRun]) -> RowPlaces {
-        let row_count = |timeline: u32| {
-            let record: TimelineRecord = self.arrays.record(clip.timelines + TimelineRecord::WORDS as u32 * timeline);
-            (timeline, search::row_count(&self.arrays.words, &record))
-        };
+        let row_count =
+            |timeline: u32| (timeline, search::row_count(&self.arrays.words, &self.arrays.timeline(clip, timeline)));
         let counts = |keys: &mut dyn Iterator<Item = KeyRun>| -> Vec<(u32, u32)> {
             let timelines: BTreeSet<u32> = keys.filter(KeyRun::is_quantized).map(|keys| keys.timeline).collect();
             timelines.into_iter().map(row_count).collect()
@@ -550,8 +548,7 @@ impl<'a> PlanBuilder<'a> {
             if keys.is_quantized() || keys.step {
                 continue;
             }
-            let timeline: TimelineRecord =
-                self.arrays.record(clip.timelines + TimelineRecord::WORDS as u32 * keys.timeline);
+            let timeline = self.arrays.timeline(clip, keys.timeline);
             if timeline.map != NONE {
                 // A curve that repeats has more key times than rows.
                 continue;

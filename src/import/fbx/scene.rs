@@ -72,10 +72,15 @@ pub fn parse(bytes: &[u8]) -> Result<SceneRoot, FileError> {
         _ => FileError::new("file", unparsed(bytes, &cause)),
     })?;
     // The parser takes an end of the file for the ends of all nodes.
-    if !without_mark(bytes).trim_ascii_start().starts_with(BINARY) && has_open_nodes(bytes) {
+    if !begins_with(bytes, BINARY) && has_open_nodes(bytes) {
         return Err(FileError::new("file", cut_off("ASCII", bytes.len())));
     }
     Ok(scene)
+}
+
+/// Returns `true` if a file begins with some bytes, after a byte order mark and space.
+fn begins_with(bytes: &[u8], text: &[u8]) -> bool {
+    without_mark(bytes).trim_ascii_start().starts_with(text)
 }
 
 /// Returns `true` if a text in ASCII FBX ends within a node.
@@ -108,14 +113,13 @@ fn cut_off(kind: &str, size: usize) -> String {
 fn unparsed(bytes: &[u8], cause: &ufbx::Error) -> String {
     const HEAD: usize = 1024;
     let head = bytes.get(..HEAD).unwrap_or(bytes);
-    let begins_with = |text: &[u8]| without_mark(head).trim_ascii_start().starts_with(text);
     let has = |text: &[u8]| head.windows(text.len()).any(|window| window == text);
     if bytes.is_empty() {
         return "it is empty: copy or download the file again".into();
     }
-    let kind = if begins_with(BINARY) {
+    let kind = if begins_with(head, BINARY) {
         "binary"
-    } else if begins_with(b"; FBX ") || has(b"FBXHeaderExtension") {
+    } else if begins_with(head, b"; FBX ") || has(b"FBXHeaderExtension") {
         "ASCII"
     } else {
         let what = if head.contains(&0) { "binary data" } else { "a text" };

@@ -29,10 +29,10 @@ use crate::threads;
 /// that the lists of failures have are left out.
 pub fn run(args: &Args, options: &Options, task: &Task, threads: usize) -> Result<Outcome, Error> {
     let Some(out) = &args.check else { return Ok(Outcome::Passed) };
-    if out.exists() && !out.is_dir() {
-        return Err(Error::Usage(format!("{}: it is not a folder", out.display())));
-    }
     if !out.is_dir() {
+        if out.exists() {
+            return Err(Error::Usage(format!("{}: it is not a folder", out.display())));
+        }
         note(&format!("{}: there is no such folder, so that all outputs are missing", out.display()));
     }
     let files = task.files();

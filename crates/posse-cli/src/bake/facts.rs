@@ -245,25 +245,21 @@ pub fn different_options(found: &Value, expected: &Value) -> String {
     let lines = names.map(|name| {
         let option = option_of(name);
         let [before, now] = [found, expected].map(|options| given(options.get(name)));
-        let show = |value: Option<&Value>| value.map_or_else(|| "not given".into(), typed);
+        // Of a file, only the hash is known.
+        let is_hash = |value: &Value| is_file(name) && value.as_str().is_none_or(|text| text.len() == 64);
+        let show = |value: Option<&Value>| match value {
+            None => "not given".into(),
+            Some(value) if is_hash(value) => "given".into(),
+            Some(value) => typed(value),
+        };
         match (before, now) {
-            (Some(Value::Object(before)), Some(Value::Object(now))) if name == "retarget" => {
-                let (before, now) = (Value::Object(before.clone()), Value::Object(now.clone()));
-                let options: Vec<String> = different_names(&before, &now).into_iter().map(option_of).collect();
+            (Some(before @ Value::Object(_)), Some(now @ Value::Object(_))) if name == "retarget" => {
+                let options: Vec<String> = different_names(before, now).into_iter().map(option_of).collect();
                 format!("{option} differs in {}", options.join(", "))
             }
             (Some(_), Some(_)) if is_file(name) => format!("{option} was another file, or has changed"),
             (Some(Value::Array(before)), Some(Value::Array(now))) if before.len().min(now.len()) > MAX_LISTED => {
                 format!("{option} listed {} names, lists {} others", before.len(), now.len())
-            }
-            _ if is_file(name) => {
-                // Of a file, only the hash is known.
-                let is_hash = |value: &Value| value.as_str().is_none_or(|text| text.len() == 64);
-                let show = |value: Option<&Value>| match value {
-                    Some(value) if is_hash(value) => "given".into(),
-                    value => show(value),
-                };
-                format!("{option} was {}, is {}", show(before), show(now))
             }
             _ => format!("{option} was {}, is {}", show(before), show(now)),
         }
