@@ -6,6 +6,8 @@ pub mod assert_close;
 pub mod build;
 #[path = "../../support/cases.rs"]
 pub mod cases;
+#[path = "../../support/collected.rs"]
+pub mod collected;
 #[path = "../../support/displacement.rs"]
 pub mod displacement;
 pub mod each_engine;
