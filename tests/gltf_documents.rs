@@ -60,7 +60,15 @@ fn without_pointers() -> GltfBuilder {
 fn assert_same(of_document: &Loaded, of_file: &Loaded, name: &str) {
     let Loaded { library, asset } = of_document;
     let Loaded { library: of_file, asset: of_asset } = of_file;
-    assert_eq!(asset, &Asset { file: "gltf::Document".into(), ..of_asset.clone() }, "{name}");
+    let mut asset = asset.clone();
+    let mut expected = Asset { file: "gltf::Document".into(), ..of_asset.clone() };
+    // The `gltf` crate does not keep a code or a word that it does not know.
+    for warning in asset.warnings.iter_mut().chain(&mut expected.warnings) {
+        if let Some(place) = warning.message.find(" is not a ") {
+            warning.message.replace_range(..place, "");
+        }
+    }
+    assert_eq!(asset, expected, "{name}");
     assert_eq!((library.clips(), library.skins()), (of_file.clips(), of_file.skins()), "{name}");
     let [joints, of_joints] = [library, of_file].map(|library| library.skeletons()[0].joints());
     assert_eq!(joints.len(), of_joints.len(), "{name}");

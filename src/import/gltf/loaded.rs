@@ -119,6 +119,7 @@ fn accessor(accessor: &GivenAccessor) -> Accessor<'_> {
         byte_offset: accessor.byte_offset.unwrap_or_default().0,
         component_type: match accessor.component_type {
             Checked::Valid(component) => component.0.as_gl_enum(),
+            // The crate has not kept the code.
             Checked::Invalid => 0,
         },
         count: accessor.count.0,
