@@ -28,6 +28,7 @@ struct Vertex {
 @group(2) @binding(5) var<storage, read> copies: array<vec4f>;
 /// The indices of the numbers among the values of an instance that show the part: it is hidden if one is below 0.5.
 @group(2) @binding(6) var<storage, read> visibility: array<u32>;
+@group(2) @binding(7) var emission_texture: texture_2d<f32>;
 
 struct VertexOutput {
     @builtin(position) clip: vec4f,
@@ -221,12 +222,13 @@ fn figure_fragment(in: VertexOutput, @builtin(front_facing) front: bool) -> @loc
     let base = base_colour(in);
     // Derivatives need all pixels of a quad, so they come before any discard.
     let flat_normal = normalize(cross(dpdx(in.world), dpdy(in.world)));
+    let emitted = in.emitted.rgb * textureSample(emission_texture, base_sampler, in.texture).rgb;
     let outside = front != (in.mirrored == 1u);
     if base.a < in.emitted.w || (material.double_sided == 0u && !outside) {
         discard;
     }
     if material.unlit == 1u {
-        return vec4f(hazy(base.rgb + in.emitted.rgb, in.world), base.a);
+        return vec4f(hazy(base.rgb + emitted, in.world), base.a);
     }
     let eye = normalize(view.eye - in.world);
     // A zero normal is replaced by the normal of the triangle.
@@ -239,7 +241,7 @@ fn figure_fragment(in: VertexOutput, @builtin(front_facing) front: bool) -> @loc
     let rim = pow(1.0 - max(dot(normal, eye), 0.0), 4.0) * 0.12;
     let gloss = pow(max(dot(normal, normalize(eye + view.sun)), 0.0), 40.0) * 0.06 * shade;
     let matt = base.rgb * (light(in.world, normal, shade) + rim * view.sky_light);
-    return vec4f(hazy(matt + gloss * view.sun_colour + in.emitted.rgb, in.world), base.a);
+    return vec4f(hazy(matt + gloss * view.sun_colour + emitted, in.world), base.a);
 }
 
 /// The shadow of a surface with transparent pixels.

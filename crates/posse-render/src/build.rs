@@ -92,7 +92,8 @@ struct MeshBuffers {
 
 struct UploadedMaterial {
     record: wgpu::Buffer,
-    texture: wgpu::TextureView,
+    base: wgpu::TextureView,
+    emission: wgpu::TextureView,
     sampler: wgpu::Sampler,
 }
 
@@ -159,9 +160,10 @@ impl Builder<'_> {
             let record = MaterialRecord::new(material);
             let record = filled_buffer(self.renderer.gpu(), "material", bytemuck::bytes_of(&record), Usages::UNIFORM);
             let texture = material.texture.as_ref();
-            let view = texture.and_then(|texture| views.get(texture.image)).unwrap_or(&self.renderer.white);
-            let sampler = textures::sampler(&self.renderer.device, texture);
-            UploadedMaterial { record, texture: view.clone(), sampler }
+            let view =
+                |image: Option<usize>| image.and_then(|image| views.get(image)).unwrap_or(&self.renderer.white).clone();
+            let (base, emission) = (view(texture.map(|texture| texture.image)), view(material.emissive_image));
+            UploadedMaterial { record, base, emission, sampler: textures::sampler(&self.renderer.device, texture) }
         };
         let copies = |list: &Vec<Affine3A>| {
             let matrices: Vec<[[f32; 4]; 3]> = list.iter().map(rows).collect();
@@ -263,8 +265,9 @@ impl Builder<'_> {
         let bones = self.storage_buffer("bones of a skeleton, in bytes", bytemuck::cast_slice(&bones))?;
         let plain = bytemuck::bytes_of(&MaterialRecord::new(&Material::default())).to_vec();
         let plain = filled_buffer(self.renderer.gpu(), "material", &plain, Usages::UNIFORM);
+        let [base, emission] = [0, 1].map(|_| self.renderer.white.clone());
         let sampler = textures::sampler(&self.renderer.device, None);
-        let material = UploadedMaterial { record: plain, texture: self.renderer.white.clone(), sampler };
+        let material = UploadedMaterial { record: plain, base, emission, sampler };
         let nothing = &self.renderer.nothing;
         let part = self.part_group(record, [&bones, nothing, nothing], &material);
         let poses_group = self.renderer.poses_group([model, nothing, instances]);
@@ -286,10 +289,11 @@ impl Builder<'_> {
             record.as_entire_binding(),
             deltas,
             material.record.as_entire_binding(),
-            wgpu::BindingResource::TextureView(&material.texture),
+            wgpu::BindingResource::TextureView(&material.base),
             wgpu::BindingResource::Sampler(&material.sampler),
             copies,
             visibility,
+            wgpu::BindingResource::TextureView(&material.emission),
         ];
         group(&self.renderer.device, &self.renderer.layouts.part, &resources)
     }

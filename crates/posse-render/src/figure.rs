@@ -84,12 +84,12 @@ impl Figure {
             if part.joint >= skeleton.joints().len() {
                 return missing(format!("joint {}", part.joint));
             }
-            match self.materials.get(part.material).map(|material| material.texture) {
-                None => return missing(format!("material {}", part.material)),
-                Some(Some(texture)) if texture.image >= self.images.len() => {
-                    return missing(format!("image {}", texture.image));
-                }
-                _ => {}
+            let Some(material) = self.materials.get(part.material) else {
+                return missing(format!("material {}", part.material));
+            };
+            let mut images = material.texture.iter().map(|texture| texture.image).chain(material.emissive_image);
+            if let Some(image) = images.find(|&image| image >= self.images.len()) {
+                return missing(format!("image {image}"));
             }
             if let Some(index) = mesh.indices.iter().find(|&&index| index as usize >= mesh.vertices.len()) {
                 return missing(format!("vertex {index}"));
@@ -292,6 +292,9 @@ pub struct Material {
     pub texture: Option<Texture>,
     /// Emitted light: red, green and blue, linear.
     pub emissive: [f32; 3],
+    /// The index in [`Figure::images`] of an image that multiplies the emitted light. Its place on the surface and its
+    /// sampling are those of `texture`; without a `texture`, it is repeated, and has the coordinates of the vertices.
+    pub emissive_image: Option<usize>,
     /// The factor of the emitted light (`KHR_materials_emissive_strength`).
     pub emissive_strength: f32,
     /// The use of alpha.
@@ -311,6 +314,7 @@ impl Default for Material {
             base_colour: [1.0; 4],
             texture: None,
             emissive: [0.0; 3],
+            emissive_image: None,
             emissive_strength: 1.0,
             alpha: Alpha::Opaque,
             double_sided: false,

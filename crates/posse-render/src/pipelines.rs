@@ -104,6 +104,7 @@ impl Layouts {
                 (Stages::FRAGMENT, wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering)),
                 (Stages::VERTEX, storage),
                 (Stages::VERTEX, storage),
+                (Stages::FRAGMENT, texture(colours)),
             ]),
         }
     }

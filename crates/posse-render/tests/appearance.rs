@@ -179,14 +179,7 @@ fn every_animated_field_of_a_material_is_shown() {
         }
         let mut pointer = format!("/materials/0/{field}");
         if texture {
-            let mut pixels = Vec::new();
-            let mut encoder = png::Encoder::new(&mut pixels, 2, 1);
-            encoder.set_color(png::ColorType::Rgb);
-            encoder.write_header().unwrap().write_image_data(&[255, 0, 0, 0, 0, 255]).unwrap();
-            let view = file.view(&pixels);
-            file.json["images"] = json!([{ "bufferView": view }]);
-            file.json["samplers"] = json!([{ "magFilter": 9728 }]);
-            file.json["textures"] = json!([{ "source": 0, "sampler": 0 }]);
+            add_texture(&mut file, &[255, 0, 0, 0, 0, 255]);
             let info = json!({ "index": 0, "extensions": { "KHR_texture_transform": {} } });
             file.set("/materials/0/pbrMetallicRoughness/baseColorTexture", info);
             let path = "pbrMetallicRoughness/baseColorTexture/extensions/KHR_texture_transform";
@@ -212,6 +205,46 @@ fn every_animated_field_of_a_material_is_shown() {
                 assert!(of_left[left] > 3 * of_left[1 - left] && of_right[1 - left] > 3 * of_right[left], "{field}");
             }
         }
+    }
+}
+
+/// Adds texture 0: two texels side by side, not interpolated.
+fn add_texture(file: &mut GltfBuilder, texels: &[u8; 6]) {
+    let mut pixels = Vec::new();
+    let mut encoder = png::Encoder::new(&mut pixels, 2, 1);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.write_header().unwrap().write_image_data(texels).unwrap();
+    let view = file.view(&pixels);
+    file.json["images"] = json!([{ "bufferView": view }]);
+    file.json["samplers"] = json!([{ "magFilter": 9728 }]);
+    file.json["textures"] = json!([{ "source": 0, "sampler": 0 }]);
+}
+
+#[test]
+fn an_image_multiplies_the_emitted_light() {
+    let full = all_colours(&side_by_side(&square(RED, json!({})), &[0.0]).picture())[0];
+    // Black, but for what it emits: red on the right.
+    let mut file = square([0.0, 0.0, 0.0, 1.0], json!({}));
+    add_texture(&mut file, &[0, 0, 0, 255, 255, 255]);
+    file.set("/materials/0/pbrMetallicRoughness/baseColorTexture", json!({ "index": 0 }));
+    file.set("/materials/0/emissiveFactor", json!([1, 0, 0]));
+    file.set("/materials/0/emissiveTexture", json!({ "index": 0 }));
+    let [[left, ..], [right, ..]] = colours(&side_by_side(&file, &[0.0]).picture());
+    assert!(left <= full / 20 && right.abs_diff(full / 2) <= full / 20, "{left} and {right} of {full}");
+    // Without a texture of the base colour, it lies on the surface as its own says.
+    file.json["materials"][0]["pbrMetallicRoughness"].as_object_mut().unwrap().remove("baseColorTexture");
+    let (_, figure, warnings) = read(&file);
+    assert_eq!((warnings.len(), figure.materials[0].emissive_image), (0, Some(0)));
+
+    for (info, expected) in [
+        (json!({ "index": 0, "texCoord": 1 }), "materials[0].emissiveTexture: it has other texture coordinates"),
+        (json!({ "index": 7 }), "materials[0].emissiveTexture: there is no textures[7]; no light is emitted"),
+    ] {
+        file.set("/materials/0/pbrMetallicRoughness/baseColorTexture", json!({ "index": 0 }));
+        file.set("/materials/0/emissiveTexture", info);
+        let (_, figure, warnings) = read(&file);
+        assert!(warnings.len() == 1 && warnings[0].starts_with(expected), "{warnings:?}");
+        assert_eq!(figure.materials[0].emissive, [0.0; 3]);
     }
 }
 

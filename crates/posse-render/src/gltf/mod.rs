@@ -1,6 +1,6 @@
 //! Meshes, materials and textures of glTF files, as a [`Figure`].
 //!
-//! A figure shows the base colour of materials with its texture, and emitted light; of extensions, unlit and
+//! A figure shows the base colour of materials and emitted light with their textures; of extensions, unlit and
 //! specular-glossiness materials, the strength of emitted light, transforms of textures, hidden nodes and copies of
 //! meshes, and the animations of all these by pointers. It does not show metallic and rough surfaces, further textures
 //! of materials, other extensions of materials, lights, cameras, points and lines.
@@ -406,11 +406,8 @@ impl<'a> Materials<'a> {
 
     /// The set of texture coordinates that the texture of a material uses.
     fn texture_set(&self, index: Option<usize>) -> u32 {
-        let info = index.and_then(|index| self.root.materials.get(index)).and_then(texture);
-        info.map_or(0, |info| {
-            let transform = info.extensions.as_ref().and_then(|extensions| extensions.texture_transform.as_ref());
-            transform.and_then(|transform| transform.tex_coord).unwrap_or(info.tex_coord)
-        })
+        let material = index.and_then(|index| self.root.materials.get(index));
+        material.and_then(|material| texture(material).or(material.emissive_texture.as_ref())).map_or(0, texture_set)
     }
 
     /// Reads a material of the file and returns its index in the figure. Without an index, it is the default material.
@@ -435,11 +432,26 @@ impl<'a> Materials<'a> {
     fn material(&mut self, reader: &mut Reader, index: usize, file: &FileMaterial, figure: &mut Figure) -> Material {
         let glossy = file.extensions.as_ref().and_then(|extensions| extensions.pbr_specular_glossiness.as_ref());
         let plain = file.pbr_metallic_roughness.base_color_factor.0;
-        let texture = texture(file).and_then(|info| self.texture(reader, index, info, figure));
+        let path = JsonPath::top("materials", index);
+        let metallic = path.field("pbrMetallicRoughness");
+        let base_path = metallic.field("baseColorTexture");
+        let base =
+            texture(file).and_then(|info| self.texture(reader, info, base_path, "a plain colour is used", figure));
+        let emissive = repair(file.emissive_factor.0);
+        let mut emissive_image = None;
+        // An animation may light it up.
+        let is_animated = self.root.extensions_used.iter().any(|name| name == "KHR_animation_pointer");
+        let mut emits = is_animated || emissive != [0.0; 3];
+        if let Some(info) = file.emissive_texture.as_ref().filter(|_| emits) {
+            emissive_image = self.emissive_image(reader, file, info, path.field("emissiveTexture"), figure);
+            // Most images of emission are dark nearly everywhere.
+            emits = emissive_image.is_some();
+        }
         Material {
             base_colour: repair(glossy.map_or(plain, |glossy| glossy.diffuse_factor.0)),
-            texture,
-            emissive: repair(file.emissive_factor.0),
+            texture: base,
+            emissive: if emits { emissive } else { [0.0; 3] },
+            emissive_image,
             emissive_strength: repair([emissive_strength(file)])[0],
             alpha: match file.alpha_mode {
                 Checked::Valid(AlphaMode::Opaque) => Alpha::Opaque,
@@ -459,21 +471,44 @@ impl<'a> Materials<'a> {
         }
     }
 
-    fn texture(&mut self, reader: &mut Reader, material: usize, info: &Info, figure: &mut Figure) -> Option<Texture> {
+    /// Reads the image of the emitted light of a material, if its texture has the coordinates of the base colour's.
+    fn emissive_image(
+        &mut self,
+        reader: &mut Reader,
+        material: &FileMaterial,
+        info: &Info,
+        path: JsonPath,
+        figure: &mut Figure,
+    ) -> Option<usize> {
+        let place = |info: &Info| (texture_set(info), transform(info));
+        if place(info) != texture(material).map_or_else(|| (texture_set(info), TextureTransform::default()), place) {
+            let message = "it has other texture coordinates than the base colour, which is not supported";
+            reader.warn(path, format!("{message}; no light is emitted"));
+            return None;
+        }
+        self.texture(reader, info, path, "no light is emitted", figure).map(|texture| texture.image)
+    }
+
+    /// Reads a texture. `path` is the path of its use, and `instead` is what is shown without it, for warnings.
+    fn texture(
+        &mut self,
+        reader: &mut Reader,
+        info: &Info,
+        path: JsonPath,
+        instead: &str,
+        figure: &mut Figure,
+    ) -> Option<Texture> {
         let root = self.root;
-        let material_path = JsonPath::top("materials", material);
         let index = info.index.value();
         let Some(texture) = root.textures.get(index) else {
-            let message = format!("there is no textures[{index}]; a plain colour is used");
-            reader.warn(material_path.field("pbrMetallicRoughness").field("baseColorTexture"), message);
+            reader.warn(path, format!("there is no textures[{index}]; {instead}"));
             return None;
         };
         let texture_path = JsonPath::top("textures", index);
         if texture.source == Index::new(NO_IMAGE) {
             let names: Vec<&str> =
                 texture.extensions.iter().flat_map(|extensions| extensions.others.keys()).map(String::as_str).collect();
-            let message =
-                format!("its image is only in {}, which is not supported; a plain colour is used", names.join(", "));
+            let message = format!("its image is only in {}, which is not supported; {instead}", names.join(", "));
             reader.warn(texture_path.field("source"), message);
             return None;
         }
@@ -485,7 +520,7 @@ impl<'a> Materials<'a> {
                     Some(figure.images.len() - 1)
                 }
                 Err(error) => {
-                    reader.warn(error.path, format!("{}; a plain colour is used", error.reason));
+                    reader.warn(error.path, format!("{}; {instead}", error.reason));
                     None
                 }
             });
@@ -509,6 +544,12 @@ impl<'a> Materials<'a> {
 fn texture(material: &FileMaterial) -> Option<&Info> {
     let glossy = material.extensions.as_ref().and_then(|extensions| extensions.pbr_specular_glossiness.as_ref());
     glossy.map_or(&material.pbr_metallic_roughness.base_color_texture, |glossy| &glossy.diffuse_texture).as_ref()
+}
+
+/// The set of texture coordinates of a texture.
+fn texture_set(info: &Info) -> u32 {
+    let transform = info.extensions.as_ref().and_then(|extensions| extensions.texture_transform.as_ref());
+    transform.and_then(|transform| transform.tex_coord).unwrap_or(info.tex_coord)
 }
 
 /// The factor of the emitted light of a material.
