@@ -142,6 +142,19 @@ mod tests {
         }
     }
 
+    /// The lesser and the greater number of each lane.
+    struct Extremes<'a>(&'a [f32; LARGEST_BLOCK], &'a [f32; LARGEST_BLOCK]);
+
+    impl Kernel for Extremes<'_> {
+        type Output = [Vec<u32>; 2];
+
+        #[inline(always)]
+        fn run<L: Lanes>(self, token: Token<L>) -> [Vec<u32>; 2] {
+            let (one, other) = (load(token, &self.0[..L::BLOCK]), load::<L>(token, &self.1[..L::BLOCK]));
+            [bits(one.min(other)), bits(one.max(other))]
+        }
+    }
+
     fn load<L: Lanes>(token: Token<L>, numbers: &[f32]) -> L {
         L::load(token, &numbers.chunks(4).map(Vec4::from_slice).collect::<Vec<_>>())
     }
@@ -180,6 +193,18 @@ mod tests {
         for set in available() {
             let expected: Vec<u32> = expected.iter().map(|number| number.to_bits()).collect();
             assert_eq!(set.run(WithSigns(&numbers, &signs)), expected, "{}", set.name());
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_gives_way_to_the_other_in_every_instruction_set() {
+        let numbers: [f32; LARGEST_BLOCK] = std::array::from_fn(|lane| [f32::NAN, 1.0, 3.0, -f32::NAN][lane % 4]);
+        for set in available() {
+            let [least, greatest] = set.run(Extremes(&numbers, &[2.0; LARGEST_BLOCK]));
+            for (lane, (least, greatest)) in least.into_iter().zip(greatest).enumerate() {
+                let found = (f32::from_bits(least), f32::from_bits(greatest));
+                assert_eq!(found, [(2.0, 2.0), (1.0, 2.0), (2.0, 3.0), (2.0, 2.0)][lane % 4], "{}", set.name());
+            }
         }
     }
 }

@@ -75,12 +75,21 @@ impl Register for Portable {
 
     #[inline(always)]
     fn min(self, other: Self) -> Self {
-        Self(self.0.min(other.0))
+        // Elsewhere, `Vec4::min` gives NaN where one of both is.
+        if cfg!(target_arch = "x86_64") {
+            Self(self.0.min(other.0))
+        } else {
+            Self(Vec4::select(self.0.cmplt(other.0), self.0, other.0))
+        }
     }
 
     #[inline(always)]
     fn max(self, other: Self) -> Self {
-        Self(self.0.max(other.0))
+        if cfg!(target_arch = "x86_64") {
+            Self(self.0.max(other.0))
+        } else {
+            Self(Vec4::select(self.0.cmpgt(other.0), self.0, other.0))
+        }
     }
 
     #[inline(always)]

@@ -46,10 +46,10 @@ pub trait Register: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output 
     /// `self * factor + addend`.
     fn multiply_add(self, factor: Self, addend: Self) -> Self;
 
-    /// The lesser number of each lane.
+    /// The lesser number of each lane; that of `other` where `self` is NaN.
     fn min(self, other: Self) -> Self;
 
-    /// The greater number of each lane.
+    /// The greater number of each lane; that of `other` where `self` is NaN.
     fn max(self, other: Self) -> Self;
 
     /// `sqrt(self)`, rounded correctly.
