@@ -104,24 +104,17 @@ impl NamedFile {
     }
 }
 
-impl NamedFiles {
-    /// Fails if an output is an input, or a buffer or an image that an input names.
-    fn check(&self, output: &NamedFile) -> Result<(), Error> {
-        for input in &self.inputs {
-            let role = if input.place == output.place {
-                "the input"
-            } else if is_beside(input, output) {
-                "a file of the input"
-            } else {
-                continue;
-            };
-            let (output, input) = (output.name.display(), input.name.display());
-            return Err(Error::Usage(format!(
-                "{output}: the output would replace {role} {input}; give the output another name"
-            )));
-        }
-        Ok(())
-    }
+/// Fails if an output is an input, or a buffer or an image that the input names.
+fn check_kept(input: &NamedFile, output: &NamedFile) -> Result<(), Error> {
+    let role = if input.place == output.place {
+        "the input"
+    } else if is_beside(input, output) {
+        "a file of the input"
+    } else {
+        return Ok(());
+    };
+    let (output, input) = (output.name.display(), input.name.display());
+    Err(Error::Usage(format!("{output}: the output would replace {role} {input}; give the output another name")))
 }
 
 /// Returns `true` if a glTF file names another file as a buffer or an image.
@@ -145,15 +138,16 @@ pub fn forget_files() {
 pub fn add_input(file: &Path) -> Result<(), Error> {
     let Some(input) = NamedFile::new(file) else { return Ok(()) };
     let mut files = NAMED_FILES.lock().unwrap_or_else(PoisonError::into_inner);
+    files.outputs.iter().try_for_each(|output| check_kept(&input, output))?;
     files.inputs.push(input);
-    files.outputs.iter().try_for_each(|output| files.check(output))
+    Ok(())
 }
 
 /// Adds a file that the command replaces. Fails if it is one of the inputs.
 fn add_output(file: &Path) -> Result<(), Error> {
     let Some(output) = NamedFile::new(file) else { return Ok(()) };
     let mut files = NAMED_FILES.lock().unwrap_or_else(PoisonError::into_inner);
-    files.check(&output)?;
+    files.inputs.iter().try_for_each(|input| check_kept(input, &output))?;
     files.outputs.push(output);
     Ok(())
 }

@@ -218,8 +218,12 @@ impl Source {
             issues.extend(sharing.issues);
             clips.push(sharing.clip);
         }
-        let lines = gathered(&issues).into_iter().map(|line| format!("with {}: {line}", rig.name()));
-        self.warn(file, lines, report)?;
+        // The remarks on one clip usually repeat for the next. They are listed once.
+        let mut listed = HashSet::new();
+        issues.retain(|issue| listed.insert(issue.to_string()));
+        let with_rig = |text: String| format!("with {}: {text}", rig.name());
+        self.warnings.extend(issues.iter().map(|issue| with_rig(issue.to_string())));
+        warn_of_file(file, gathered(&issues).into_iter().map(with_rig), report)?;
         if clips.is_empty() {
             let (file, rig) = (file.display(), rig.path.display());
             return Err(Error::Usage(format!("{file} has no clips to apply to {rig}")));
@@ -474,20 +478,16 @@ impl Rig {
 /// The largest number of parts of poses that a warning lists.
 const MAX_PARTS: usize = 3;
 
-/// The remarks on the tracks of clips, with a line for all parts of the pose of which the same is true. The remarks on
-/// one clip usually repeat for the next: each part counts once.
+/// The remarks on the tracks of clips, with one line for all parts of the pose of which the same is true.
 fn gathered(issues: &[SharingIssue]) -> Vec<String> {
     let mut by_reason: Vec<(String, Vec<String>)> = Vec::new();
-    let (mut places, mut known) = (HashMap::new(), HashSet::new());
+    let mut places = HashMap::new();
     for issue in issues {
-        let (part, reason) = (issue.part(), issue.reason());
-        if known.insert((reason.clone(), part.clone())) {
-            let place = *places.entry(reason.clone()).or_insert_with(|| {
-                by_reason.push((reason, Vec::new()));
-                by_reason.len() - 1
-            });
-            by_reason[place].1.push(part);
-        }
+        let place = *places.entry(issue.reason()).or_insert_with_key(|reason| {
+            by_reason.push((reason.clone(), Vec::new()));
+            by_reason.len() - 1
+        });
+        by_reason[place].1.push(issue.part());
     }
     let line = |(reason, parts): (String, Vec<String>)| match parts.as_slice() {
         [part] => format!("{part}: {reason}"),
