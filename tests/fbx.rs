@@ -299,6 +299,21 @@ fn a_file_that_is_no_fbx_or_ends_too_early_is_called_so() {
         let error = fbx::from_slice(&mut Library::new(), Path::new("a.fbx"), bytes).unwrap_err().to_string();
         assert!(error.starts_with(&format!("a.fbx: file: {saying}")), "{error}");
     }
+    // The parser alone takes zeros for the end of the nodes. After it, a footer follows, which some programs leave out:
+    // here, an empty node `a` of FBX 7.4 ends after 41 bytes.
+    let head = &binary[..27];
+    let node = [head, &[41, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, b'a']].concat();
+    for (begin, zeros, place) in [(head, 13, 27), (head, 5000, 27), (&node, 14, 41), (&node, 4096, 41)] {
+        let cut = [begin, &vec![0; zeros]].concat();
+        let error = fbx::from_slice(&mut Library::new(), Path::new("a.fbx"), &cut).unwrap_err().to_string();
+        let saying =
+            format!("a.fbx: file: it is binary FBX that is cut off: after {place} bytes, there are only zeros");
+        assert!(error.starts_with(&saying), "{error}");
+        assert!(fbx::clip_names(Path::new("a.fbx"), &cut).is_err());
+    }
+    for footer in [&[0; 13][..], &[&[0; 13][..], &[0xFA, 0xBC, 0xAB, 9], &[0; 160]].concat()] {
+        fbx::from_slice(&mut Library::new(), Path::new("a.fbx"), &[&node, footer].concat()).unwrap();
+    }
     // The parser alone takes many texts that end within a node.
     for end in 0..text.len() {
         let cut = &text[..end];

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use serde::Deserialize;
 
 use super::file_error::{FileError, shorten};
+use crate::model::similar_name;
 
 /// The path of a place in a JSON document, for example `animations[0].channels[3].target`.
 ///
@@ -121,8 +122,22 @@ pub fn parse<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, FileError> {
 pub(crate) fn parse_text<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, FileError> {
     serde_json::from_str(json).map_err(|error| {
         let path = error_path(json, &error);
-        FileError::new(if path.is_empty() { "JSON" } else { &path }, error.to_string())
+        FileError::new(if path.is_empty() { "JSON" } else { &path }, with_similar_name(error.to_string()))
     })
+}
+
+/// The error of a parser. About an unknown field or variant, which lists the known ones, with the known name that it is
+/// similar to.
+fn with_similar_name(reason: String) -> String {
+    let names = || {
+        let (unknown, known) = reason.strip_prefix("unknown ")?.split_once(", expected ")?;
+        let unknown = unknown.split('`').nth(1)?;
+        similar_name(unknown, known.split('`').skip(1).step_by(2))
+    };
+    match names() {
+        Some(name) => format!("{reason}; the nearest name is `{name}`"),
+        None => reason,
+    }
 }
 
 /// The deepest level of a document that the path of an error names. Parsers go no deeper, except into what they skip.
@@ -349,6 +364,12 @@ mod tests {
             (r#"{"parts": [{"size": 1} , {}]}"#, "parts[0]", "missing field `kind`"),
             (r#"{"parts": []}"#, "JSON", "missing field `name`"),
             (r#"{"name": "", "part": []}"#, "part", "unknown field `part`"),
+            (
+                r#"{"name": "", "Part": []}"#,
+                "Part",
+                "unknown field `Part`, expected one of `name`, `place`, `parts`, `by_name`, `skipped` at line 1 column 19; \
+                 the nearest name is `parts`",
+            ),
             (r#"{"parts": [{"size": 1, "size": 2}]}"#, "parts[0].size", "duplicate field `size`"),
             // Names that are no identifiers, that hold brackets, and empty lines.
             (r#"{"by_name": {"a b": [[1], [1, 256]]}}"#, r#"by_name["a b"][1][1]"#, "invalid value: integer `256`"),

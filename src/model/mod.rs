@@ -60,6 +60,7 @@ pub(crate) use root_motion::twist;
 pub use root_motion::{Motion, RootMotion, RootRotation};
 pub use rotation::Transform;
 pub use select::Selector;
+pub(crate) use select::similar_name;
 pub use share_clip::{Sharing, SharingIssue, SharingIssueKind};
 pub(crate) use skeleton::consecutive_ranges;
 pub use skeleton::{Expression, ExpressionOverride, HumanBone, Joint, MorphBind, Property, Skeleton, Skin, SkinFormat};

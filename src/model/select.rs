@@ -377,6 +377,13 @@ fn path_of(skeleton: &Skeleton, joint: usize) -> String {
     names.join("/")
 }
 
+/// The name nearest to a text, if they differ by a third of the letters of the text or less.
+pub(crate) fn similar_name<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let wanted = plain(text);
+    let near = names.map(|name| (distance_of(&wanted, &plain(name)), name)).min()?;
+    (near.0 <= wanted.len() / 3).then_some(near.1)
+}
+
 /// The letters and digits of a name in lower case, at most 64.
 fn plain(name: &str) -> Vec<char> {
     name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).take(64).collect()

@@ -305,8 +305,9 @@ pub enum SharingIssueKind {
     NoProperty,
 }
 
-impl fmt::Display for SharingIssue {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl SharingIssue {
+    /// The part of the pose that the track drives, such as `rotation of joint "hip"`.
+    pub fn part(&self) -> String {
         let (part, joint) = match self.target {
             Target::Translation(joint) => ("translation of joint", joint),
             Target::Rotation(joint) | Target::EulerAngles(joint) => ("rotation of joint", joint),
@@ -315,32 +316,40 @@ impl fmt::Display for SharingIssue {
             Target::Property(property) => ("property", property),
         };
         match &self.name {
-            Some(name) => write!(out, "{part} {name:?}: ")?,
-            None => write!(out, "{part} {joint}: ")?,
+            Some(name) => format!("{part} {name:?}"),
+            None => format!("{part} {joint}"),
         }
+    }
+
+    /// What was found, and what it means for the track. It is the same for all tracks of one kind, if the kind has no
+    /// numbers and names of its own.
+    pub fn reason(&self) -> String {
         match self.kind {
-            SharingIssueKind::Unnamed => out.write_str("it has no name; nothing is driven"),
-            SharingIssueKind::NoJoint => out.write_str("there is no joint of that name; nothing is driven"),
+            SharingIssueKind::Unnamed => "it has no name; nothing is driven".into(),
+            SharingIssueKind::NoJoint => "there is no joint of that name; nothing is driven".into(),
             SharingIssueKind::SeveralJoints => {
-                out.write_str("several joints have that name; the one that is reached by the same names is driven")
+                "several joints have that name; the one that is reached by the same names is driven".into()
             }
-            SharingIssueKind::NoPath => out.write_str(
-                "several joints have that name, and none is reached by the same names from the root; nothing is driven",
-            ),
-            SharingIssueKind::Matrix => {
-                out.write_str("it is given by a matrix, which cannot be animated; nothing is driven")
+            SharingIssueKind::NoPath => {
+                "several joints have that name, and none is reached by the same names from the root; nothing is driven"
+                    .into()
             }
+            SharingIssueKind::Matrix => "it is given by a matrix, which cannot be animated; nothing is driven".into(),
             SharingIssueKind::MorphNames { is_driven } => {
                 let morphs = list_morphs(&self.morphs, ["clip", "rig"]);
                 let effect = if is_driven { "the others are driven" } else { "nothing is driven" };
-                write!(out, "morph targets without a partner of the same name: {morphs}; {effect}")
+                format!("morph targets without a partner of the same name: {morphs}; {effect}")
             }
             SharingIssueKind::Weights { from, to } => {
-                write!(out, "it has {to} morph weights, not {from}; nothing is driven")
+                format!("it has {to} morph weights, not {from}; nothing is driven")
             }
-            SharingIssueKind::NoProperty => {
-                out.write_str("there is no property of that name and kind; nothing is driven")
-            }
+            SharingIssueKind::NoProperty => "there is no property of that name and kind; nothing is driven".into(),
         }
+    }
+}
+
+impl fmt::Display for SharingIssue {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: {}", self.part(), self.reason())
     }
 }

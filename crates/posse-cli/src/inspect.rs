@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::arguments::{BvhArgs, CompressArgs};
 use crate::output::{self, plural};
-use crate::quality::{QualityReport, parse_ground};
+use crate::quality::{LEGEND, QualityReport, parse_ground};
 use crate::source::{NamedClip, ReadOptions, SkeletonArgs, Source, target_path, target_property};
 
 /// The largest level that indents a line further.
@@ -206,6 +206,9 @@ impl<'a> Summary<'a> {
         }
         for (index, clip) in self.clips.iter().enumerate() {
             clip.print(index, out)?;
+        }
+        if self.clips.iter().any(|clip| clip.quality.is_some()) {
+            writeln!(out, "{LEGEND}")?;
         }
         if self.clips.is_empty() {
             writeln!(out, "no clips")?;

@@ -201,6 +201,7 @@ fn definition() -> clap::Command {
 fn run_command(cli: Cli) -> Result<Outcome, Error> {
     signals::install();
     output::set_strict(cli.strict);
+    output::forget_files();
     match cli.command {
         Command::Demo(args) => demo::run(&args),
         Command::Inspect(args) => inspect::run(&args).map(|()| Outcome::Passed),

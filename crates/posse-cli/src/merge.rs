@@ -12,7 +12,7 @@ use posse::{ClipId, Error, Skeleton, SkeletonId};
 
 use crate::arguments::BvhArgs;
 use crate::invocation::{command_line, output_name};
-use crate::output::{self, Output, check_folder, note, warn_of_file};
+use crate::output::{self, Output, declare_output, note, plural, warn_of_file};
 use crate::source::{Rig, Source};
 
 /// The end of `posse merge --help`.
@@ -21,8 +21,9 @@ Examples:
   posse merge walk.glb run.glb jump.glb --onto hero.glb -o hero-with-clips.glb
 
 Keys are copied as they are. Joints are matched by name, and must have the rest pose of TARGET: of the skins where
-both files have them, else of the nodes. For clips of another skeleton, use posse retarget FILE --onto TARGET --keep
--o OUT.glb.";
+both files have them, else of the nodes. Retarget the clips of another skeleton first, and merge what that makes:
+  posse retarget run.bvh --onto hero.glb -o run_retargeted.glb
+  posse merge walk.glb run_retargeted.glb --onto hero.glb -o hero-with-clips.glb";
 
 /// The arguments of `posse merge`.
 #[derive(Debug, clap::Args)]
@@ -50,7 +51,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
         let file = args.output.display();
         return Err(Error::Usage(format!("{file}: the name of the output must end with .glb")));
     }
-    check_folder(&args.output)?;
+    declare_output(&args.output)?;
     let target = Rig::read(&args.onto, args.bvh)?;
     let (Some(bytes), true) = (&target.bytes, target.is_gltf()) else {
         let file = args.onto.display();
@@ -69,9 +70,14 @@ pub fn run(args: &Args) -> Result<(), Error> {
     }
     let names = clip_names(&document, &sources);
     let mut lines = Vec::new();
-    for ((file, mut source), names) in sources.into_iter().zip(names) {
-        let merged = merge(args, file, &mut source, &target)?;
-        for (clip, name) in merged.into_iter().zip(names) {
+    let mut merged = Vec::with_capacity(sources.len());
+    for (file, source) in &mut sources {
+        merged.push(merge(args, file, source, &target)?);
+    }
+    refuse_other_skeletons(args, &merged)?;
+    for (((file, mut source), merged), names) in sources.into_iter().zip(merged).zip(names) {
+        merged.warnings.iter().for_each(|text| note(&format!("warning: {}: {text}", file.display())));
+        for (clip, name) in merged.clips.into_iter().zip(names) {
             let mut named = source.library.clip(clip).clone();
             lines.push(format!("{}: {} as {name}", file.display(), named.name.as_deref().unwrap_or("unnamed")));
             named.name = Some(name);
@@ -126,16 +132,23 @@ fn clip_names(document: &Document, sources: &[(&Path, Source)]) -> Vec<Vec<Strin
     names
 }
 
-/// Shares the clips of a file with the skeleton of the target. Returns the shared clips.
-fn merge(args: &Args, file: &Path, source: &mut Source, target: &Rig) -> Result<Vec<ClipId>, Error> {
+/// The clips of a file on the skeleton of the target.
+#[derive(Default)]
+struct MergedClips {
+    clips: Vec<ClipId>,
+    /// The reason that the file cannot be merged: its skeleton seems to be another one.
+    refusal: Option<String>,
+    /// The option that merges it all the same, if there is one.
+    option: Option<&'static str>,
+    warnings: Vec<String>,
+}
+
+/// Shares the clips of a file with the skeleton of the target.
+fn merge(args: &Args, file: &Path, source: &mut Source, target: &Rig) -> Result<MergedClips, Error> {
     let nodes = target.add_to(&mut source.library)?;
     let skeleton = source.library.add_skeleton(target.skeleton().clone().animatable());
-    // A file of its own: the output has the clips of the other files, or will have them.
-    let [from, onto] = [file, &args.onto].map(Path::to_string_lossy);
-    let output = output_name(file, "_retargeted.glb");
-    let retarget = command_line(&["retarget", &from, "--onto", &onto, "--keep", "-o", &output]);
-    let hint = format!("use {retarget}, and merge the others onto {output}");
-    let (mut merged, mut errors, mut matched) = (Vec::new(), Vec::new(), BTreeSet::new());
+    let onto = args.onto.display();
+    let (mut merged, mut errors, mut matched) = (MergedClips::default(), Vec::new(), BTreeSet::new());
     let mut listed = HashSet::new();
     for &clip in &source.clips {
         let sharing = source.library.share_clip(clip, skeleton)?;
@@ -143,33 +156,88 @@ fn merge(args: &Args, file: &Path, source: &mut Source, target: &Rig) -> Result<
         let pairs = tracks.filter_map(|(track, to)| Some((joint_of(track.target)?, joint_of((*to)?)?)));
         matched.extend(pairs);
         if sharing.tracks.iter().all(Option::is_none) && !sharing.tracks.is_empty() {
-            let (name, target) = (source.library.clip(clip).name.as_deref().unwrap_or("unnamed"), args.onto.display());
-            return Err(Error::Usage(format!(
-                "{}: clip {name}: none of its joints has a name of a node of {target}; {hint}",
-                file.display()
-            )));
+            let name = source.library.clip(clip).name.as_deref().unwrap_or("unnamed");
+            let refusal = Some(format!("clip {name}: none of its joints has a name of a node of {onto}"));
+            return Ok(MergedClips { refusal, ..merged });
         }
         errors.extend(sharing.issues.iter().map(ToString::to_string).filter(|error| listed.insert(error.clone())));
-        merged.push(sharing.clip);
+        merged.clips.push(sharing.clip);
     }
     if !errors.is_empty() {
-        let (first, count) = (&errors[0], errors.len());
+        let (first, count, hint) = (&errors[0], errors.len(), retarget_first(args, &[file]));
         let others = if count > 1 { format!(", and {} more", count - 1) } else { String::new() };
-        note(&format!("warning: {}: {first}{others}; for another skeleton, {hint}", file.display()));
+        merged.warnings.push(format!("{first}{others}; for another skeleton, {hint}"));
     }
     let poses = [source.skeleton, nodes.skeleton].map(|skeleton| RestPose::new(source, skeleton));
     if let Some(difference) = difference(&matched, &poses, source.library.skeleton(source.skeleton)) {
-        let (file, target) = (file.display(), args.onto.display());
-        let text = format!("{file}: its rest pose differs from {target}: {difference}");
-        if !args.force {
-            return Err(Error::Usage(format!(
-                "{text}. For another skeleton, {hint}; if it is the same one in another pose, add --force"
-            )));
+        let text = format!("its rest pose differs from {onto}: {difference}");
+        if args.force {
+            merged.warnings.push(format!("{text}; the clips may look distorted"));
+        } else {
+            (merged.refusal, merged.option) = (Some(text), Some("--force"));
         }
-        note(&format!("warning: {text}; the clips may look distorted"));
     }
     Ok(merged)
 }
+
+/// Fails for the files whose skeleton seems to be another one, with the commands that merge their clips, too.
+fn refuse_other_skeletons(args: &Args, merged: &[MergedClips]) -> Result<(), Error> {
+    let files = args.files.iter().map(PathBuf::as_path);
+    let refused: Vec<(&Path, &MergedClips)> = files.zip(merged).filter(|(_, file)| file.refusal.is_some()).collect();
+    if refused.is_empty() {
+        return Ok(());
+    }
+    let reasons = refused.iter().filter_map(|(file, merged)| {
+        let reason = merged.refusal.as_ref()?;
+        Some(format!("{}: {reason}", file.display()))
+    });
+    let mut reasons = reasons.take(MAX_LISTED).collect::<Vec<_>>().join("; ");
+    if refused.len() > MAX_LISTED {
+        reasons += &format!("; and {} more", plural(refused.len() - MAX_LISTED, "file"));
+    }
+    let files: Vec<&Path> = refused.iter().map(|(file, _)| *file).collect();
+    let option = match refused.iter().all(|(_, merged)| merged.option.is_some()) {
+        true => "; if it is the same skeleton in another pose, add --force",
+        false => "",
+    };
+    Err(Error::Usage(format!("{reasons}{option}. For another skeleton, {}", retarget_first(args, &files))))
+}
+
+/// The commands that merge the clips of all files, after those of some were retargeted. Each is retargeted to a file of
+/// its own beside no other clips, so that the order does not matter.
+fn retarget_first(args: &Args, files: &[&Path]) -> String {
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let onto = text(&args.onto);
+    let fps = args.bvh.input_fps.map_or(Vec::new(), |fps| vec!["--input-fps".to_owned(), fps.to_string()]);
+    let mut outputs = UniqueNames::default();
+    args.files.iter().chain([&args.onto, &args.output]).for_each(|path| {
+        outputs.add(text(path).trim_end_matches(GLB).to_owned());
+    });
+    let (mut commands, mut merge) = (Vec::new(), vec!["merge".to_owned()]);
+    for file in &args.files {
+        if !files.contains(&file.as_path()) {
+            merge.push(text(file));
+            continue;
+        }
+        let output = outputs.add(output_name(file, "_retargeted")) + GLB;
+        let retarget = ["retarget", &text(file), "--onto", &onto, "-o", &output].map(str::to_owned);
+        commands.push([retarget.as_slice(), &fps].concat());
+        merge.push(output);
+    }
+    merge.extend(["--onto".into(), onto, "-o".into(), text(&args.output)]);
+    merge.extend(fps);
+    let flags = [(args.bvh.no_end_sites, "--no-end-sites"), (args.force, "--force")];
+    merge.extend(flags.iter().filter(|(is_given, _)| *is_given).map(|(_, flag)| (*flag).to_owned()));
+    commands.push(merge);
+    let line = |command: &Vec<String>| command_line(&command.iter().map(String::as_str).collect::<Vec<_>>());
+    format!("retarget first: {}", commands.iter().map(line).collect::<Vec<_>>().join(" && "))
+}
+
+/// The largest number of files whose reasons a message lists.
+const MAX_LISTED: usize = 3;
+
+/// The extension of outputs.
+const GLB: &str = ".glb";
 
 /// The joint of a target that moves it.
 fn joint_of(target: Target) -> Option<usize> {

@@ -6,8 +6,10 @@ use std::fs::OpenOptions;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use posse::Error;
+use posse::import::gltf::Outline;
 
 use crate::draft::Draft;
 use crate::write_error::with_hint;
@@ -76,13 +78,88 @@ pub fn file_name(file: &Path) -> String {
     file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// Fails if the folder of an output file does not exist. Commands call it before their work begins.
-pub fn check_folder(file: &Path) -> Result<(), Error> {
+/// The files that the command has named so far.
+#[derive(Default)]
+struct NamedFiles {
+    inputs: Vec<NamedFile>,
+    outputs: Vec<NamedFile>,
+}
+
+/// A file that is there.
+struct NamedFile {
+    /// The path as it was given.
+    name: PathBuf,
+    /// The canonical path: the same for another path, a link, or another case where the file system ignores it. A hard
+    /// link has one of its own; an output there replaces a name, and leaves the file.
+    place: PathBuf,
+}
+
+static NAMED_FILES: Mutex<NamedFiles> = Mutex::new(NamedFiles { inputs: Vec::new(), outputs: Vec::new() });
+
+impl NamedFile {
+    /// `None` for a file that is not there, and for a pipe or a device, which is no file to replace.
+    fn new(name: &Path) -> Option<Self> {
+        let place = name.canonicalize().ok().filter(|place| place.is_file())?;
+        Some(Self { name: name.to_path_buf(), place })
+    }
+}
+
+/// Fails if an output is an input, or a buffer or an image that the input names.
+fn check_kept(input: &NamedFile, output: &NamedFile) -> Result<(), Error> {
+    let role = if input.place == output.place {
+        "the input"
+    } else if is_beside(input, output) {
+        "a file of the input"
+    } else {
+        return Ok(());
+    };
+    let (output, input) = (output.name.display(), input.name.display());
+    Err(Error::Usage(format!("{output}: the output would replace {role} {input}; give the output another name")))
+}
+
+/// Returns `true` if a glTF file names another file as a buffer or an image.
+fn is_beside(input: &NamedFile, other: &NamedFile) -> bool {
+    let is_gltf = ["gltf", "glb", "vrm", "vrma"]
+        .iter()
+        .any(|known| input.name.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(known)));
+    // The importer reports what is wrong with the file.
+    let Some(outline) = is_gltf.then(|| Outline::read(&input.place).ok()).flatten() else { return false };
+    let folder = input.name.parent().unwrap_or(Path::new(""));
+    let mut beside = outline.buffers.iter().chain(&outline.images);
+    beside.any(|path| folder.join(path).canonicalize().is_ok_and(|place| place == other.place))
+}
+
+/// Forgets the inputs and outputs of an earlier command of the process.
+pub fn forget_files() {
+    *NAMED_FILES.lock().unwrap_or_else(PoisonError::into_inner) = NamedFiles::default();
+}
+
+/// Adds a file that the command reads. Fails if it is one of the outputs.
+pub fn add_input(file: &Path) -> Result<(), Error> {
+    let Some(input) = NamedFile::new(file) else { return Ok(()) };
+    let mut files = NAMED_FILES.lock().unwrap_or_else(PoisonError::into_inner);
+    files.outputs.iter().try_for_each(|output| check_kept(&input, output))?;
+    files.inputs.push(input);
+    Ok(())
+}
+
+/// Adds a file that the command replaces. Fails if it is one of the inputs.
+fn add_output(file: &Path) -> Result<(), Error> {
+    let Some(output) = NamedFile::new(file) else { return Ok(()) };
+    let mut files = NAMED_FILES.lock().unwrap_or_else(PoisonError::into_inner);
+    files.inputs.iter().try_for_each(|input| check_kept(input, &output))?;
+    files.outputs.push(output);
+    Ok(())
+}
+
+/// Adds an output of a command before its work begins. Fails if its folder does not exist, or if it is an input, even
+/// one that is read later.
+pub fn declare_output(file: &Path) -> Result<(), Error> {
     match file.parent() {
         Some(folder) if folder != Path::new("") && !folder.is_dir() => {
             Err(Error::Usage(format!("{}: there is no folder {}", file.display(), folder.display())))
         }
-        _ => Ok(()),
+        _ => add_output(file),
     }
 }
 
@@ -179,6 +256,7 @@ fn direct(writer: impl Write + 'static) -> Writer {
 
 /// Opens a draft of a file. A pipe or a device is opened directly.
 fn create(file: &Path) -> Result<Writer, Error> {
+    add_output(file)?;
     let target = || match OpenOptions::new().write(true).open(file) {
         Ok(open) if !open.metadata()?.is_file() => Ok(Err(open)),
         // A link stays a link: its target is replaced.

@@ -12,6 +12,17 @@ use crate::output::plural;
 pub const NO_FEET: &str =
     "no feet are known, because the joints have no names of a human, or the legs have no length at rest";
 
+/// What the measures mean, below those of the last clip.
+pub const LEGEND: &str = "\
+measures, by the length of a leg; of skate, penetration, jumps, jitter and seam, less is better:
+  contact      the share of the frames in which a foot is on the ground, and how often it comes down
+  skate        the speed of low feet over the ground, and the speed and the longest path of feet in contact
+  ground       its height; penetration is the depth of the lowest joint below it, the mean and the largest
+  jumps        steps between frames that are far longer than those around them, with the largest ones
+  jitter       the mean jerk of the joints
+  seam         the distance of the last frame from the first, after a turn and a shift along the ground
+docs/command-line.md, section inspect, has the definitions";
+
 /// The measures of a clip. Lengths are in units: lengths of a leg, or sizes of the rig where legs are not known.
 #[derive(Debug, Serialize)]
 pub struct QualityReport {

@@ -13,12 +13,14 @@ use crate::draft::Draft;
 use crate::drawn_crowd::{ClockedCrowd, DrawnCrowd, DrawnCrowdArgs};
 use crate::engine::AdapterArgs;
 use crate::evaluation::clock_ticks;
-use crate::output::{Output, check_folder, note};
+use crate::output::{Output, declare_output, note};
 use crate::progress::Progress;
 use crate::view_args::ViewArgs;
 
 /// The largest number of pictures in a loop.
 const MAX_FRAMES: u64 = 20_000;
+/// The default number of pictures per second of a loop.
+const DEFAULT_FPS: f64 = 25.0;
 /// The number of pictures that the palette of a GIF file is made from.
 const PALETTE_PICTURES: usize = 5;
 /// The factor of the colour differences in a comparison.
@@ -55,9 +57,9 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS", value_parser = parse_positive)]
     seconds: Option<f64>,
     /// The number of pictures per second of a loop. A .gif has at most 50: each picture takes whole hundredths of a
-    /// second, at least two.
-    #[arg(long, value_name = "F", default_value_t = 25.0, value_parser = parse_positive)]
-    fps: f64,
+    /// second, at least two. Default: 25.
+    #[arg(long, value_name = "F", value_parser = parse_positive)]
+    fps: Option<f64>,
     /// Draws a contact sheet, a .png of successive pictures in columns and rows.
     #[arg(long, value_name = "COLUMNSxROWS", value_parser = parse_grid, conflicts_with = "compare")]
     sheet: Option<[u32; 2]>,
@@ -76,6 +78,9 @@ pub fn run(args: &Args) -> Result<(), Error> {
     if format != RenderedKind::Png && (args.sheet.is_some() || args.compare || args.colours.is_some()) {
         return Err(Error::Usage("--sheet, --compare and --colours are for .png files".into()));
     }
+    if format == RenderedKind::Png {
+        args.check_loop_options()?;
+    }
     let size = args.size.unwrap_or(if format == RenderedKind::Png { [1280, 720] } else { [640, 360] });
     let sheet = args.sheet.map(|size| Grid { columns: size[0], rows: size[1] });
     let grid = if args.compare { Grid::COMPARISON } else { sheet.unwrap_or(Grid::SINGLE) };
@@ -87,13 +92,13 @@ pub fn run(args: &Args) -> Result<(), Error> {
         )));
     }
     check_limit("pixels of a picture", u64::from(size[0]) * u64::from(size[1]), Canvas::MAX_PIXELS)?;
-    check_folder(&args.output)?;
+    declare_output(&args.output)?;
     let drawn = DrawnCrowd::load(&args.crowd_args)?;
     drawn.warn_if_empty();
     let range = ClockRange { start: args.time, seconds: args.seconds.unwrap_or(drawn.seconds) };
     let frames = match format {
         RenderedKind::Png => None,
-        _ => Some(Frames::new(range, args.fps, format)?),
+        _ => Some(Frames::new(range, args.fps.unwrap_or(DEFAULT_FPS), format)?),
     };
     let bones = args.view_args.bones(&drawn) != Bones::Hidden;
     let renderer = FrameRenderer::new(&drawn, size, grid, bones, &args.adapter)?;
@@ -107,6 +112,19 @@ pub fn run(args: &Args) -> Result<(), Error> {
 }
 
 impl Args {
+    /// Fails for an option of loops that has no effect on a picture.
+    fn check_loop_options(&self) -> Result<(), Error> {
+        let [option, kinds] = if self.fps.is_some() {
+            ["--fps", "a loop, such as a .gif"]
+        } else if self.seconds.is_some() && self.sheet.is_none() {
+            ["--seconds", "a loop, such as a .gif, and a --sheet; --time is the time of a picture"]
+        } else {
+            return Ok(());
+        };
+        let file = self.output.display();
+        Err(Error::Usage(format!("{file}: {option} has no effect on a picture; it is for {kinds}")))
+    }
+
     /// Writes a picture as a PNG file.
     fn write(&self, picture: &Picture) -> Result<(), Error> {
         let mut output = Output::create(Some(&self.output))?;

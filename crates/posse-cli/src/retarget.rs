@@ -11,7 +11,7 @@ use posse::{ClipId, Error};
 
 use crate::arguments::{BvhArgs, parse_positive};
 use crate::invocation::command_line;
-use crate::output::{self, Output, check_folder, note, plural, warn_of_file};
+use crate::output::{self, Output, declare_output, note, plural, warn_of_file};
 #[cfg(feature = "gpu")]
 use crate::retarget_picture::PictureArgs;
 use crate::retargeting::{MapArgs, MapFile, Retargeted, Retargeter};
@@ -158,7 +158,7 @@ impl Args {
         if self.bvh_order.is_some() && kind != OutputKind::Bvh {
             return refusal("--bvh-order is for .bvh files");
         }
-        check_folder(output)?;
+        declare_output(output)?;
         Ok(kind)
     }
 
@@ -216,7 +216,7 @@ impl Args {
 
 /// Writes a map file, and prints what it lacks to stderr.
 fn write_map(path: &Path, map: &MapFile, onto: &Path) -> Result<(), Error> {
-    check_folder(path)?;
+    declare_output(path)?;
     let mut file = Output::create(Some(path))?;
     file.write(|out| out.write_all(map.json.as_bytes()))?;
     file.finish()?;

@@ -24,7 +24,7 @@ use posse_render::{
 
 use crate::arguments::{check_limit, parse_size};
 use crate::engine::AdapterArgs;
-use crate::output::{Output, check_folder, file_name, note};
+use crate::output::{Output, declare_output, file_name, note};
 use crate::retarget_colours::{BodySide, INK, coloured_body};
 use crate::retargeting::Retargeted;
 use crate::source::Rig as RigFile;
@@ -108,7 +108,7 @@ impl PictureArgs {
         if let Some([width, height]) = self.size {
             check_limit("pixels of a picture", u64::from(width) * u64::from(height), Canvas::MAX_PIXELS)?;
         }
-        check_folder(file)
+        declare_output(file)
     }
 
     /// Opens the adapter for a picture of clips. `None` without `--picture`.

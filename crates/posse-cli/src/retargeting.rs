@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::arguments::{BvhArgs, check_limit, parse_positive, parse_seconds};
 use crate::invocation::{command_line, output_name};
 use crate::output::note;
-use crate::source::{MAX_CLIP_JOINTS, Nodes, ReportLine, Rig, Source, find_clip};
+use crate::source::{MAX_CLIP_JOINTS, Nodes, ReportLine, Rig, Source, find_clip, read};
 
 /// The error of options of a retargeting without `--retarget`.
 pub const OPTIONS_WITHOUT_RETARGET: &str =
@@ -132,11 +132,7 @@ pub struct Retargeter {
 impl Retargeter {
     /// Reads the files of the options. Passes their warnings to `report`.
     pub fn new(args: &MapArgs, bvh: BvhArgs, report: &mut ReportLine) -> Result<Self, Error> {
-        let read = |file: &PathBuf| {
-            let bytes = std::fs::read(file).map_err(|source| Error::Io { file: file.clone(), source })?;
-            Ok((file.clone(), bytes))
-        };
-        let map = args.map.as_ref().map(read).transpose()?;
+        let map = args.map.as_ref().map(|file| Ok((file.clone(), read(file)?))).transpose()?;
         let reference = PoseChoice::new("--reference", args.reference.as_deref(), bvh, report)?;
         let target_pose = PoseChoice::new("--target-pose", args.target_pose.as_deref(), bvh, report)?;
         if let Some(PoseChoice { text, file: None, .. }) = &target_pose {
@@ -299,9 +295,31 @@ fn warnings_of(library: &Library, retargeting: &Retargeting) -> Vec<SourceWarnin
     };
     let remarks = map.remarks.iter().map(|remark| SourceWarning { clip: None, text: map.describe(library, remark) });
     let warnings = retargeting.warnings.iter();
-    remarks
-        .chain(warnings.map(|warning| SourceWarning { clip: clip(warning), text: warning.describe(library, map) }))
-        .collect()
+    let text = |warning: &RetargetWarning| match option_of(warning) {
+        Some(option) => format!("{} ({option})", warning.describe(library, map)),
+        None => warning.describe(library, map),
+    };
+    remarks.chain(warnings.map(|warning| SourceWarning { clip: clip(warning), text: text(warning) })).collect()
+}
+
+/// The option that changes what a warning is about.
+fn option_of(warning: &RetargetWarning) -> Option<&'static str> {
+    match warning {
+        RetargetWarning::UnknownUp => Some("--source-up x|y|z"),
+        RetargetWarning::UnknownFront => Some("--facing DEGREES"),
+        RetargetWarning::KeptFront { .. } => Some("--facing auto rotates it"),
+        RetargetWarning::Directions { .. } => Some("--reference, --target-pose"),
+        RetargetWarning::SwappedSides(_) | RetargetWarning::BackwardFeet(_) => {
+            Some("--write-map writes the pairs, to be changed for --map")
+        }
+        RetargetWarning::Ground { .. } => Some("--ground auto|zero|keep"),
+        RetargetWarning::LostTranslations { .. } => Some("--map"),
+        RetargetWarning::FourLegs(_)
+        | RetargetWarning::Morphs { .. }
+        | RetargetWarning::MorphCounts { .. }
+        | RetargetWarning::MorphNames { .. }
+        | RetargetWarning::Expressions { .. } => None,
+    }
 }
 
 /// A source with retargeted clips.
@@ -409,7 +427,7 @@ impl PoseFile {
     fn read(option: &str, text: &str, bvh: BvhArgs, report: &mut ReportLine) -> Result<Option<Self>, Error> {
         let Some((path, rest)) = splits(text).find(|(path, _)| Path::new(path).is_file()) else { return Ok(None) };
         let file = Path::new(path);
-        let bytes = std::fs::read(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })?;
+        let bytes = read(file)?;
         let source = Source::nodes_from_slice(file, &bytes, bvh.of_source(), report)?;
         let refusal = |reason: String| Error::Usage(format!("{option} {text}: {reason}"));
         let time = |text: &str| parse_seconds(text).map_err(|reason| refusal(format!("the time {text:?}: {reason}")));

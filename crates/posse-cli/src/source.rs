@@ -1,11 +1,11 @@
 //! The files that the commands read: glTF, FBX and BVH files, npz files of SMPL, Cocos clips and crowd files.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use posse::bake::{DEFAULT_FPS, native_fps, stated_fps};
-use posse::binding::{BindingIssueKind, BoundTrack, PropertyTracks, TargetPath, UnboundClip};
+use posse::binding::{BindingIssueKind, BoundTrack, PropertyTracks, SharingIssue, TargetPath, UnboundClip};
 use posse::import::Warning;
 use posse::import::crowd::{self, CrowdFile};
 use posse::import::smpl::Proportions;
@@ -14,7 +14,7 @@ use posse::{ClipId, Error, Library, Outputs, Skeleton, SkeletonId, Skin, SkinId,
 
 use crate::arguments::{BvhArgs, check_limit};
 use crate::invocation::{command_line, output_name};
-use crate::output::{file_name, note, warn_of_file};
+use crate::output::{add_input, file_name, note, plural, warn_of_file};
 
 /// The largest product of clips and joints of a rig: an applied clip stores an entry per joint.
 pub const MAX_CLIP_JOINTS: u64 = 1 << 24;
@@ -42,6 +42,8 @@ pub type ReportLine<'a> = dyn FnMut(&str) + 'a;
 pub struct Source {
     /// The file's name without its folder.
     pub file: String,
+    /// The path as it was given, for messages.
+    pub path: PathBuf,
     /// The library, with nothing but this file and the rig.
     pub library: Library,
     /// The skeleton that the clips animate.
@@ -141,7 +143,7 @@ impl Source {
         let clips = library.clip_ids().collect();
         let skins = library.skins_of(skeleton).map(|(skin, _)| skin).collect();
         let joints = (0..library.skeleton(skeleton).joints().len()).collect();
-        Ok(Self { file: DEMO.into(), clips, skins, joints, ..Self::new(library, skeleton) })
+        Ok(Self { file: DEMO.into(), path: DEMO.into(), clips, skins, joints, ..Self::new(library, skeleton) })
     }
 
     /// The same as [`load`](Self::load) for a file and a rig that have been read. Passes each warning to `report`.
@@ -194,7 +196,8 @@ impl Source {
         let own_fps = stated_fps(&library, &asset);
         let Asset { skeleton, skins, clips, left_out_clips: unbound_clips, joints, gltf: asset, warnings, .. } = asset;
         let source = Self { unbound_clips, ..Self::new(library, skeleton) };
-        let mut source = Self { file: file_name(file), clips, own_fps, skins, joints, asset, ..source };
+        let (name, path) = (file_name(file), file.to_path_buf());
+        let mut source = Self { file: name, path, clips, own_fps, skins, joints, asset, ..source };
         source.warn(file, warnings, report)?;
         Ok(source)
     }
@@ -205,21 +208,22 @@ impl Source {
         self.warn(&rig.path, &rig.warnings, report)?;
         let joints = self.library.skeleton(nodes.skeleton).joints().len() as u64;
         check_limit("clips x joints of the rig", self.clips.len() as u64 * joints, MAX_CLIP_JOINTS)?;
-        let (mut clips, mut errors) = (Vec::with_capacity(self.clips.len()), Vec::new());
+        let (mut clips, mut issues) = (Vec::with_capacity(self.clips.len()), Vec::new());
         self.unbound_clips.clear();
         for clip in &self.clips {
             let sharing = self.library.share_clip(*clip, nodes.skeleton)?;
             if sharing.tracks.iter().all(Option::is_none) {
                 self.unbound_clips.push(sharing.clip);
             }
-            // The errors of one clip usually repeat in the next. They are listed once.
-            let new = sharing.issues.iter().map(|error| format!("with {}: {error}", rig.name()));
-            errors.extend(new);
+            issues.extend(sharing.issues);
             clips.push(sharing.clip);
         }
+        // The remarks on one clip usually repeat for the next. They are listed once.
         let mut listed = HashSet::new();
-        errors.retain(|error| listed.insert(error.clone()));
-        self.warn(file, errors, report)?;
+        issues.retain(|issue| listed.insert(issue.to_string()));
+        let with_rig = |text: String| format!("with {}: {text}", rig.name());
+        self.warnings.extend(issues.iter().map(|issue| with_rig(issue.to_string())));
+        warn_of_file(file, gathered(&issues).into_iter().map(with_rig), report)?;
         if clips.is_empty() {
             let (file, rig) = (file.display(), rig.path.display());
             return Err(Error::Usage(format!("{file} has no clips to apply to {rig}")));
@@ -243,6 +247,7 @@ impl Source {
     fn new(library: Library, skeleton: SkeletonId) -> Self {
         Self {
             file: String::new(),
+            path: PathBuf::new(),
             library,
             skeleton,
             clips: Vec::new(),
@@ -270,7 +275,7 @@ impl Source {
         // Without a rig, no track finds a node.
         let is_expected = |kind: &BindingIssueKind| rig.is_none() && matches!(kind, BindingIssueKind::NoNode { .. });
         source.warn(file, binding.issues.iter().filter(|error| !is_expected(&error.kind)), report)?;
-        source.file = file_name(file);
+        (source.file, source.path) = (file_name(file), file.to_path_buf());
         source.clips = vec![binding.clip];
         source.named = Some(NamedClip { clip, tracks: binding.tracks });
         source.rig = rig.map(Rig::name);
@@ -470,6 +475,34 @@ impl Rig {
     }
 }
 
+/// The largest number of parts of poses that a warning lists.
+const MAX_PARTS: usize = 3;
+
+/// The remarks on the tracks of clips, with one line for all parts of the pose of which the same is true.
+fn gathered(issues: &[SharingIssue]) -> Vec<String> {
+    let mut by_reason: Vec<(String, Vec<String>)> = Vec::new();
+    let mut places = HashMap::new();
+    for issue in issues {
+        let place = *places.entry(issue.reason()).or_insert_with_key(|reason| {
+            by_reason.push((reason.clone(), Vec::new()));
+            by_reason.len() - 1
+        });
+        by_reason[place].1.push(issue.part());
+    }
+    let line = |(reason, parts): (String, Vec<String>)| match parts.as_slice() {
+        [part] => format!("{part}: {reason}"),
+        parts => {
+            let more = match parts.len().saturating_sub(MAX_PARTS) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let first = parts[..parts.len().min(MAX_PARTS)].join(", ");
+            format!("{} of a pose: {reason}: {first}{more}", plural(parts.len(), "part"))
+        }
+    };
+    by_reason.into_iter().map(line).collect()
+}
+
 /// The clip that a text selects. Without a text, the only clip that can be used, or `None` if there is none. Fails for
 /// a clip that cannot be used.
 pub fn find_clip(source: &Source, wanted: Option<&str>) -> Result<Option<ClipId>, Error> {
@@ -486,14 +519,17 @@ pub fn find_clip(source: &Source, wanted: Option<&str>) -> Result<Option<ClipId>
         (None, [only]) => Ok(Some(*only)),
         (None, clips) => {
             let list = source.library.clip_selector(clips).list();
-            Err(Error::Usage(format!("{} has several clips; select one with --clip: {list}", source.file)))
+            let file = source.path.display();
+            Err(Error::Usage(format!("{file} has several clips; select one with --clip: {list}")))
         }
     }
 }
 
 /// Reads a crowd file and the glTF files that it names, and prints their warnings to stderr.
 pub fn load_crowd_file(library: &mut Library, path: &Path) -> Result<CrowdFile, Error> {
+    add_input(path)?;
     let file = crowd::load(library, path)?;
+    file.files.iter().try_for_each(|named| add_input(&named.asset.file))?;
     warn_of_file(path, &file.warnings, &mut note)?;
     for (index, named) in file.files.iter().enumerate() {
         // A glTF file that is named twice is read once.
@@ -504,12 +540,13 @@ pub fn load_crowd_file(library: &mut Library, path: &Path) -> Result<CrowdFile, 
     Ok(file)
 }
 
-/// Reads the bytes of a file. Fails for a folder.
-fn read(file: &Path) -> Result<Vec<u8>, Error> {
+/// Reads the bytes of an input. Fails for a folder, and for an output of the command.
+pub fn read(file: &Path) -> Result<Vec<u8>, Error> {
     if file.is_dir() {
         let source = io::Error::new(io::ErrorKind::IsADirectory, "it is a folder; name the files in it");
         return Err(Error::Io { file: file.to_path_buf(), source });
     }
+    add_input(file)?;
     std::fs::read(file).map_err(|source| Error::Io { file: file.to_path_buf(), source })
 }
 

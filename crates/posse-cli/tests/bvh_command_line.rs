@@ -116,3 +116,28 @@ fn render_draws_the_bones() {
     };
     assert!((0..120).filter(|&row| steps(row) > 1).count() > 10, "no bones in the picture");
 }
+
+#[test]
+fn warnings_of_one_kind_are_one_line() {
+    let folder = Folder::new();
+    // The leg is three rotations and a translation, of which the rig knows none but the joint `Hips`.
+    folder
+        .write("hips.bvh", "HIERARCHY\nROOT Hips\n{\nOFFSET 0 0 0\nCHANNELS 0\n}\nMOTION\nFrames: 0\nFrame Time: 1\n");
+    let output = folder.posse(&["eval", "leg.bvh", "--rig", "hips.bvh", "--times", "0", "--engine", "cpu"]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let lines: Vec<&str> = stderr.lines().filter(|line| line.contains("no joint of that name")).collect();
+    assert_eq!(lines.len(), 1, "{stderr}");
+    let expected =
+        "parts of a pose: there is no joint of that name; nothing is driven: rotation of joint \"Upper Leg\", ";
+    assert!(lines[0].starts_with("warning: leg.bvh: with hips.bvh: ") && lines[0].contains(expected), "{stderr}");
+}
+
+#[test]
+fn files_with_several_clips_are_named_as_they_were_given() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.0.path().join("in")).unwrap();
+    folder.passed(&["retarget", "demo", "--onto", "demo", "-o", "in/two.glb"]);
+    let output = folder.posse(&["eval", "in/two.glb", "--times", "0"]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.starts_with("error: in/two.glb has several clips; select one with --clip: "), "{stderr}");
+}

@@ -42,6 +42,8 @@ mod formats;
 /// Signals in the middle of commands: exit codes, unfinished files, terminals, and readers that stop reading.
 #[cfg(unix)]
 mod interrupted;
+/// Outputs that would replace an input.
+mod kept_inputs;
 /// `posse kernels`: the files beside the library that they come from.
 mod kernels_command;
 /// The likeness of two pictures.

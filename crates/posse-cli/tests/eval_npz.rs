@@ -108,6 +108,37 @@ impl Scene {
     }
 }
 
+#[test]
+fn the_name_of_the_output_selects_the_format() {
+    let scene = Scene::new();
+    let begin = |arguments: &[&str], name: &str| -> u8 {
+        scene.eval(&[&["--times", "0"], arguments, &["-o", name]].concat());
+        fs::read(scene.0.path().join(name)).unwrap()[0]
+    };
+    // A zip file begins with PK.
+    for (arguments, name, expected) in [
+        (&[][..], "a.npz", b'P'),
+        (&[], "b.NPZ", b'P'),
+        (&["--format", "npz"], "c.zip", b'P'),
+        (&[], "a.json", b'{'),
+        (&[], "plain", b'{'),
+        (&["--format", "json"], "a.txt", b'{'),
+    ] {
+        assert_eq!(begin(arguments, name), expected, "{name}");
+    }
+    let refused = |arguments: &[&str], saying: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_posse"));
+        command.current_dir(scene.0.path()).args(["eval", "scene.gltf", "--engine", "cpu", "--times", "0"]);
+        let output = command.args(arguments).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && stderr.contains(saying), "{stderr}");
+    };
+    refused(&["-o", "a.csv"], "a.csv: the name ends with neither .json nor .npz; change it, or add --format json or");
+    refused(&["-o", "d.npz", "--format", "json"], "d.npz: the name is not of --format json; change one of them");
+    refused(&["-o", "d.json", "--format", "npz"], "d.json: the name is not of --format npz");
+    assert!(["a.csv", "d.npz", "d.json"].iter().all(|name| !scene.0.path().join(name).exists()));
+}
+
 /// The bits of the numbers of an array.
 fn bits(npz: &[u8], name: &str) -> Vec<u32> {
     let mut bytes = Vec::new();

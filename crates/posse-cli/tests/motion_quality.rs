@@ -159,6 +159,20 @@ fn the_manifest_has_the_quality_of_each_clip() {
     folder.passed("bake --check baked walk.bvh --quality");
 }
 
+/// Below the measures of the last clip stands what they mean, once.
+#[test]
+fn measures_are_explained() {
+    let folder = Folder::new();
+    let text = folder.passed("inspect walk.bvh --quality");
+    for measure in ["contact", "skate", "ground", "jumps", "jitter", "seam"] {
+        let is_explained =
+            |line: &str| line.strip_prefix("  ").is_some_and(|line| line.starts_with(&format!("{measure} ")));
+        assert_eq!(text.lines().filter(|line| is_explained(line)).count(), 1, "{measure}: {text}");
+    }
+    assert!(text.contains("docs/command-line.md, section inspect"), "{text}");
+    assert!(!folder.passed("inspect walk.bvh").contains("measures"));
+}
+
 /// Contacts and measures of a piece come from its frames, here one cycle from the landing of the left foot on. A
 /// mirror image has the contacts of the other foot.
 #[test]

@@ -52,7 +52,7 @@ fn pictures_loops_and_sheets_have_the_requested_size_and_number() {
     assert!(decoder(&path("few.png")).info().palette.as_ref().is_some_and(|palette| palette.len() == 3 * 16));
     render(&["--background", "none", "-o", "alpha.png"]);
     assert_eq!(decoder(&path("alpha.png")).info().color_type, png::ColorType::Rgba);
-    render(&["--sheet", "3x2", "-o", "sheet.png"]);
+    render(&["--sheet", "3x2", "--seconds", "2", "-o", "sheet.png"]);
     assert_eq!(decoder(&path("sheet.png")).info().size(), (63, 48));
     render(&["--compare", "-o", "compare.png"]);
     render(&["--instances", "3", "--seconds", "0.2", "-o", "loop.apng"]);
@@ -116,7 +116,7 @@ fn without_an_adapter_the_message_names_the_package() {
 #[test]
 fn bad_arguments_are_refused_with_a_message() {
     let folder = TempDir::new().unwrap();
-    let cases: [(&[&str], &str); 14] = [
+    let cases: [(&[&str], &str); 18] = [
         (&["demo", "--size", "100000x100", "-o", "a.png"], "pixels of a picture's side: 100000 needed"),
         (&["demo", "--size", "8192x8192", "-o", "a.png"], "pixels of a picture: 67108864 needed, 33554432 allowed"),
         (&["demo", "--size", "0x5", "-o", "a.png"], "expected WIDTHxHEIGHT, each 1 or more, for example 1280x720"),
@@ -125,6 +125,10 @@ fn bad_arguments_are_refused_with_a_message() {
         (&["demo", "-o", "a.jpg"], "does not end with .png"),
         (&["demo", "-o", "a"], "does not end with .png"),
         (&["demo", "--seconds", "1e9", "-o", "a.gif"], "pictures of a loop, by --seconds and --fps"),
+        (&["demo", "--seconds", "2", "-o", "a.png"], "a.png: --seconds has no effect on a picture; it is for a loop"),
+        (&["demo", "--seconds", "2", "--compare", "-o", "a.png"], "--seconds has no effect on a picture"),
+        (&["demo", "--fps", "30", "-o", "a.png"], "a.png: --fps has no effect on a picture; it is for a loop"),
+        (&["demo", "--fps", "30", "--sheet", "2x2", "-o", "a.png"], "--fps has no effect on a picture"),
         (&["demo", "--clip", "fly", "-o", "a.png"], "there is no clip \"fly\"; there are: 0 idle, 1 walk"),
         (&["demo", "--sheet", "9x9", "-o", "a.gif"], "--sheet, --compare and --colours are for .png files"),
         (&["demo", "--sheet", "4", "-o", "a.png"], "expected COLUMNSxROWS, each 1 or more, for example 6x2"),

@@ -319,9 +319,8 @@ fn clips_are_chosen_and_old_ones_can_stay() {
     assert_eq!(names("one.glb"), ["walk"]);
     retarget(&["both.glb", "--onto", "hero.glb", "--clip", "1", "--clip", "old", "--clip", "walk", "-o", "two.glb"]);
     assert_eq!(names("two.glb"), ["walk", "old"]);
-    // A file can be written over the target.
-    retarget(&["both.glb", "--onto", "both.glb", "-o", "both.glb"]);
-    assert_eq!(names("both.glb"), ["old", "walk"]);
+    retarget(&["both.glb", "--onto", "both.glb", "-o", "same.glb"]);
+    assert_eq!(names("same.glb"), ["old", "walk"]);
 }
 
 #[test]
@@ -555,4 +554,35 @@ fn errors_are_refused_with_their_place() {
     );
     folder.assert_refused(&["eval", "walk.bvh", "--times", "0", "--retarget"], "--rig");
     assert!(!folder.0.path().join("out.glb").exists());
+}
+
+#[test]
+fn warnings_about_fronts_name_the_option() {
+    let folder = Folder::new();
+    // A body that faces +Z, and one that is rotated by half a turn.
+    folder.text(&["retarget", "demo", "--clip", "walk", "--onto", "demo", "-o", "one.glb"]);
+    let mut bytes = fs::read(folder.0.path().join("one.glb")).unwrap();
+    let length = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+    let mut json: Value = serde_json::from_slice(&bytes[20..20 + length]).unwrap();
+    let roots = json["scenes"][0]["nodes"].clone();
+    let count = json["nodes"].as_array().unwrap().len();
+    json["nodes"].as_array_mut().unwrap().push(json!({ "name": "turn", "rotation": [0, 1, 0, 0], "children": roots }));
+    json["scenes"][0]["nodes"] = json!([count]);
+    let mut text = json.to_string().into_bytes();
+    text.resize(text.len().next_multiple_of(4), b' ');
+    let binary = bytes.split_off(20 + length);
+    let mut turned = bytes[..12].to_vec();
+    turned.extend((text.len() as u32).to_le_bytes());
+    turned.extend(b"JSON");
+    turned.extend(text);
+    turned.extend(binary);
+    let total = turned.len() as u32;
+    turned[8..12].copy_from_slice(&total.to_le_bytes());
+    fs::write(folder.0.path().join("turned.glb"), turned).unwrap();
+    let output = folder.run(&["retarget", "one.glb", "--onto", "turned.glb", "--facing", "keep", "-o", "out.glb"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        stderr.contains("would have to be rotated by 180 degrees") && stderr.contains("(--facing auto rotates it)"),
+        "{stderr}"
+    );
 }

@@ -71,6 +71,9 @@ pub fn parse(bytes: &[u8]) -> Result<SceneRoot, FileError> {
         }
         _ => FileError::new("file", unparsed(bytes, &cause)),
     })?;
+    if let Some(end) = end_in_zeros(bytes) {
+        return Err(FileError::new("file", followed_by_zeros(end)));
+    }
     // The parser takes an end of the file for the ends of all nodes.
     if !begins_with(bytes, BINARY) && has_open_nodes(bytes) {
         return Err(FileError::new("file", cut_off("ASCII", bytes.len())));
@@ -99,6 +102,44 @@ fn has_open_nodes(text: &[u8]) -> bool {
         }
     }
     !in_string && depth > 0
+}
+
+/// The bytes of the head of a binary file: what it begins with, two spaces, three bytes, of which the last one is 1 in
+/// files with the largest byte first, and the version.
+const BINARY_HEAD: usize = 27;
+/// The first version whose nodes begin with numbers of 64 bits.
+const WIDE_VERSION: u32 = 7500;
+
+/// The place in a binary file from which all bytes are 0, in place of nodes or of the footer, as after a download that
+/// has stopped. `None` for other files. The parser takes zeros for the end of the nodes.
+fn end_in_zeros(bytes: &[u8]) -> Option<usize> {
+    let head = bytes.get(..BINARY_HEAD).filter(|head| head.starts_with(BINARY))?;
+    if head[22] == 1 {
+        return None;
+    }
+    let version = u32::from_le_bytes([head[23], head[24], head[25], head[26]]);
+    let (width, end_of_nodes) = if version < WIDE_VERSION { (4, 13) } else { (8, 25) };
+    let mut place = BINARY_HEAD;
+    // A node begins with the place of its end; the nodes end with one of zeros.
+    loop {
+        let end = bytes.get(place..)?.get(..width)?.iter().rev().fold(0, |end, byte| end << 8 | u64::from(*byte));
+        match usize::try_from(end).ok()? {
+            0 => break,
+            end if end <= place => return None,
+            end => place = end,
+        }
+    }
+    let rest = bytes.get(place..)?;
+    let is_zero = rest.iter().all(|byte| *byte == 0);
+    (is_zero && (place == BINARY_HEAD || rest.len() > end_of_nodes)).then_some(place)
+}
+
+/// The reason that a file has zeros from a place on.
+fn followed_by_zeros(place: usize) -> String {
+    format!(
+        "it is binary FBX that is cut off: after {place} bytes, there are only zeros in place of its content; copy, \
+         download or export the file again"
+    )
 }
 
 /// The reason that a file of some kind and size ends too early.

@@ -6,6 +6,7 @@ use std::io::Read;
 use std::path::Path;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::document::{BufferSource, Text};
 use super::{container, files, parse};
@@ -24,10 +25,12 @@ const HEADER: usize = 20;
 /// use posse::import::gltf::Outline;
 ///
 /// # fn main() -> Result<(), posse::Error> {
-/// let file = br#"{ "asset": { "version": "2.0" }, "animations": [{ "name": "walk" }, {}], "buffers": [{ "uri": "a%20b.bin" }] }"#;
+/// let file = br#"{ "asset": { "version": "2.0" }, "animations": [{ "name": "walk" }, {}], "buffers": [{ "uri": "a%20b.bin" }],
+///     "images": [{ "uri": "skin.png" }] }"#;
 /// let outline = Outline::from_slice(Path::new("hero.gltf"), file)?;
 /// assert_eq!(outline.clips, [Some("walk".into()), None]);
 /// assert_eq!(outline.buffers, ["a b.bin"]);
+/// assert_eq!(outline.images, ["skin.png"]);
 /// # Ok(())
 /// # }
 /// ```
@@ -37,6 +40,8 @@ pub struct Outline {
     pub clips: Vec<Option<String>>,
     /// The paths of external buffers, relative to the folder of the file, in the order of their first mention.
     pub buffers: Vec<String>,
+    /// The paths of external images, relative to the folder of the file, in the order of their first mention.
+    pub images: Vec<String>,
 }
 
 /// The fields of a document that an outline needs.
@@ -46,6 +51,29 @@ struct DocumentOutline<'a> {
     animations: Vec<Animation<'a>>,
     #[serde(borrow, default)]
     buffers: Vec<BufferSource<'a>>,
+    #[serde(borrow, default)]
+    images: Images<'a>,
+}
+
+/// The images, which no importer of this crate reads: what is wrong with them is no error of an outline.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Images<'a> {
+    #[serde(borrow)]
+    Listed(Vec<ImageSource<'a>>),
+    Unknown(IgnoredAny),
+}
+
+impl Default for Images<'_> {
+    fn default() -> Self {
+        Self::Listed(Vec::new())
+    }
+}
+
+#[derive(Deserialize)]
+struct ImageSource<'a> {
+    #[serde(borrow)]
+    uri: Option<Text<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -88,11 +116,19 @@ impl Outline {
         // Of an error, the importer knows more.
         let document: DocumentOutline =
             json::parse_text(&text).or_else(|error| super::GltfDocument::parse(&text).and(Err(error)))?;
-        let mut known = HashSet::new();
-        let uris = document.buffers.iter().filter_map(|buffer| buffer.uri.as_deref());
-        let paths = uris.filter(|uri| !files::is_data_uri(uri)).filter_map(files::decode_uri_path);
-        let buffers = paths.filter(|path| known.insert(path.clone())).collect();
+        let buffers = external_paths(document.buffers.iter().filter_map(|buffer| buffer.uri.as_deref()));
+        let images = match &document.images {
+            Images::Listed(images) => external_paths(images.iter().filter_map(|image| image.uri.as_deref())),
+            Images::Unknown(_) => Vec::new(),
+        };
         let clips = document.animations.into_iter().map(|animation| animation.name.map(|name| name.0.into_owned()));
-        Ok(Self { clips: clips.collect(), buffers })
+        Ok(Self { clips: clips.collect(), buffers, images })
     }
+}
+
+/// The paths of URIs that name other files, each once.
+fn external_paths<'a>(uris: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut known = HashSet::new();
+    let paths = uris.filter(|uri| !files::is_data_uri(uri)).filter_map(files::decode_uri_path);
+    paths.filter(|path| known.insert(path.clone())).collect()
 }

@@ -12,6 +12,7 @@ use posse::Error;
 use sysinfo::{Pid, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System};
 
 use crate::draft::{Draft, SUFFIX};
+use crate::write_error::with_hint_at;
 
 /// The age from which a draft of a share counts as left behind, whichever host it is from.
 const OLD: Duration = Duration::from_secs(60 * 60);
@@ -91,7 +92,7 @@ fn is_alive(process: u32) -> bool {
 pub fn create_folder(folder: &Path) -> Result<(), Error> {
     let created = fs::create_dir_all(folder).map_err(|error| {
         let is_file = |above: &&Path| above.exists() && !above.is_dir();
-        let Some(file) = folder.ancestors().find(is_file) else { return error };
+        let Some(file) = folder.ancestors().find(is_file) else { return with_hint_at(folder, error) };
         let file = if file == folder { "it".into() } else { file.display().to_string() };
         let reason = format!("{file} is no folder; expected one for the outputs. Remove the file, or give another OUT");
         io::Error::new(error.kind(), reason)

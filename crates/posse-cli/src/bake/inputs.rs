@@ -72,14 +72,18 @@ impl Inputs {
     /// Searches the inputs and lists the clips of each file. `out` is left out of folders and globs.
     ///
     /// # Errors
-    /// [`Error::Usage`] if an input does not exist, there are no files, no file has a clip of `--clip`, or there is an
-    /// option that is not for crowd files.
+    /// [`Error::Io`] if no input exists. [`Error::Usage`] if there are no files, no file has a clip of `--clip`, or
+    /// there is an option that is not for crowd files.
     pub fn list(inputs: &[PathBuf], out: &Path, options: &Options, threads: usize) -> Result<Self, Error> {
         let mut search = Search::new(out, options.base.clone());
         for input in inputs {
             search.add(input)?;
         }
-        let Search { mut found, lists, failures, mut warnings, .. } = search;
+        let Search { mut found, mut missing, lists, failures, mut warnings, .. } = search;
+        // A typing error in the only INPUT makes no OUT.
+        if found.len() == missing.len() && failures.is_empty() && !missing.is_empty() {
+            return Err(missing.swap_remove(0));
+        }
         found.sort_by(|a, b| in_order(&a.path, &a.below, &b.path, &b.below));
         remove_repeats(&mut found);
         let (clock, listed) = (MinuteClock::new(), AtomicUsize::new(0));
@@ -303,6 +307,8 @@ pub struct FoundFile {
 /// The files that were found so far.
 pub struct Search {
     pub found: Vec<FoundFile>,
+    /// The errors of INPUTs that are not there. They are among the files found, as bad inputs.
+    missing: Vec<Error>,
     /// The files of `@LIST`.
     pub lists: Vec<PathBuf>,
     /// The folders that could not be read.
@@ -318,8 +324,8 @@ pub struct Search {
 impl Search {
     /// A search that leaves out a folder. `base` is the base of the paths of lists.
     pub fn new(out: &Path, base: Option<PathBuf>) -> Self {
-        let (found, lists, failures, warnings) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { found, lists, failures, warnings, out: resolve(out), base }
+        let (found, missing, lists) = (Vec::new(), Vec::new(), Vec::new());
+        Self { found, missing, lists, failures: Vec::new(), warnings: Vec::new(), out: resolve(out), base }
     }
 
     /// Adds the files of an INPUT.
@@ -338,7 +344,11 @@ impl Search {
             Err(_) if is_demo(input) => Err(Error::Usage(
                 "demo: there is no such file; a bake takes the built-in human as --rig demo, not as INPUT".into(),
             )),
-            Err(source) => Err(Error::Io { file: input.to_path_buf(), source }),
+            Err(source) => {
+                self.missing.push(Error::Io { file: input.to_path_buf(), source });
+                self.add_file(input, false);
+                Ok(())
+            }
         }
     }
 

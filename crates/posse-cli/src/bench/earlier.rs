@@ -1,8 +1,8 @@
 //! The JSON of earlier runs: for `--baseline`, a comparison, and for `--from`, a page.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
-use std::{fmt, fs};
 
 use posse::Error;
 use posse::kernels::Pass;
@@ -16,6 +16,7 @@ use super::case::{Scales, Size};
 use super::gpu_state::{GpuIdentity, GpuState};
 use crate::arguments::SkinFormatChoice;
 use crate::output::file_name;
+use crate::source;
 
 /// The version of the JSON. It changes when the meaning of a field changes.
 pub const FORMAT: u64 = 1;
@@ -30,7 +31,7 @@ pub fn read_run(path: &Path) -> Result<(Value, EarlierRun), Error> {
 
 /// Reads the JSON of a run, as a whole and its fields in `T`.
 fn read<T: DeserializeOwned>(path: &Path) -> Result<(Value, T), Error> {
-    let bytes = fs::read(path).map_err(|source| Error::Io { file: path.to_path_buf(), source })?;
+    let bytes = source::read(path)?;
     parse(&bytes).map_err(|(place, reason)| Error::Import { file: path.to_path_buf(), path: place, reason })
 }
 

@@ -53,12 +53,12 @@ impl RootMotionValue {
 }
 
 /// Runs `posse eval --crowd`.
-pub fn run(args: &Args, path: &Path, engine: EngineSelection) -> Result<(), Error> {
+pub fn run(args: &Args, path: &Path, format: PoseFormat, engine: EngineSelection) -> Result<(), Error> {
     let mut library = Library::new();
     let file = load_crowd_file(&mut library, path)?;
     let evaluation = CrowdEvaluation::new(&library, &file, args.times.on_clock()?)?;
     let outputs = Outputs { root_motion: true, ..outputs(&args.outputs, args.skin_format) };
-    let file_of_arrays = match args.format {
+    let file_of_arrays = match format {
         PoseFormat::Json => None,
         PoseFormat::Npz => Some(single_file(&file)?),
     };

@@ -115,9 +115,10 @@ pub struct Args {
     /// reads.
     #[arg(long, value_enum, default_value = "matrix")]
     skin_format: SkinFormatChoice,
-    /// The output format.
-    #[arg(long, value_enum, default_value = "json")]
-    format: PoseFormat,
+    /// The output format. Default: by the name of the output, which ends with .json or .npz; for stdout, and a name
+    /// without an ending, json.
+    #[arg(long, value_enum)]
+    format: Option<PoseFormat>,
     /// The output file. Default: stdout.
     #[arg(short, long, value_name = "PATH")]
     output: Option<PathBuf>,
@@ -151,9 +152,22 @@ enum PoseFormat {
     Npz,
 }
 
+impl PoseFormat {
+    /// The format that the name of an output ends with.
+    fn of_name(file: &Path) -> Option<Self> {
+        let extension = file.extension()?;
+        let named = |format: &Self| match format {
+            Self::Json => extension.eq_ignore_ascii_case("json"),
+            Self::Npz => extension.eq_ignore_ascii_case("npz"),
+        };
+        [Self::Json, Self::Npz].into_iter().find(named)
+    }
+}
+
 /// Runs `posse eval`.
 pub fn run(args: &Args) -> Result<(), Error> {
-    if args.format == PoseFormat::Npz && args.output.is_none() && output::stdout_is_terminal() {
+    let format = args.format()?;
+    if format == PoseFormat::Npz && args.output.is_none() && output::stdout_is_terminal() {
         return Err(Error::Usage(
             "npz cannot be written to a terminal: name a file with -o, or redirect stdout".into(),
         ));
@@ -161,7 +175,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
     // A wrong adapter is an error before files are read, which can take long.
     let selection = args.engine.selection()?;
     let file = match (&args.crowd, &args.file) {
-        (Some(crowd), _) => return crowd::run(args, crowd, selection),
+        (Some(crowd), _) => return crowd::run(args, crowd, format, selection),
         (None, Some(file)) => file,
         (None, None) => return Err(Error::Usage("no file given; give one, or a crowd file with --crowd".into())),
     };
@@ -177,7 +191,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let lock = match (chains, clip) {
         (Some(chains), Some(clip)) => Some(lock(&source, clip, chains)?),
         (Some(_), None) => {
-            note(&format!("warning: {}: the file has no clips; no foot is held", source.file));
+            note(&format!("warning: {}: the file has no clips; no foot is held", file.display()));
             None
         }
         (None, _) => None,
@@ -192,7 +206,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
     engine::print_name(engine.evaluator());
     let outputs = source.outputs(outputs(&args.outputs, args.skin_format));
     let output = Output::create(args.output.as_deref())?;
-    match args.format {
+    match format {
         PoseFormat::Json => json::write(&source, &evaluation, outputs, engine.evaluator(), output),
         PoseFormat::Npz => {
             let (skeleton, joints) = (source.skeleton, source.joints.as_slice());
@@ -207,7 +221,7 @@ pub fn run(args: &Args) -> Result<(), Error> {
 
 /// The lock of the feet of a clip. Without chains of its legs, it warns and holds none.
 fn lock(source: &Source, clip: ClipId, chains: Result<Vec<ChainId>, Error>) -> Result<FootLock, Error> {
-    let Source { library, file, .. } = source;
+    let (library, file) = (&source.library, source.path.display());
     let chains = chains.unwrap_or_else(|error| {
         note(&format!("warning: {file}: {error}; no foot is held"));
         Vec::new()
@@ -221,6 +235,25 @@ fn lock(source: &Source, clip: ClipId, chains: Result<Vec<ChainId>, Error>) -> R
 }
 
 impl Args {
+    /// The format of the output: of `--format`, else by its name.
+    fn format(&self) -> Result<PoseFormat, Error> {
+        let named = self.output.as_deref().and_then(PoseFormat::of_name);
+        match (self.format, named, &self.output) {
+            (Some(given), Some(named), Some(file)) if given != named => {
+                let (file, given) = (file.display(), format!("{given:?}").to_ascii_lowercase());
+                Err(Error::Usage(format!("{file}: the name is not of --format {given}; change one of them")))
+            }
+            (Some(format), ..) | (None, Some(format), _) => Ok(format),
+            (None, None, Some(file)) if file.extension().is_some() => {
+                let file = file.display();
+                Err(Error::Usage(format!(
+                    "{file}: the name ends with neither .json nor .npz; change it, or add --format json or --format npz"
+                )))
+            }
+            (None, None, _) => Ok(PoseFormat::Json),
+        }
+    }
+
     /// Loads the file, with its clips on the rig if there is one.
     fn source(&self, file: &Path) -> Result<Source, Error> {
         if self.map.is_given() && !self.retarget {

@@ -27,6 +27,18 @@ fn a_bad_input_does_not_stop_the_others() {
     assert_eq!(bench.files("baked"), files);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_place_that_takes_no_folders_is_named_with_what_to_do() {
+    let bench = Bench::with_clips();
+    let output = bench.bake(&["clips", "-o", "/proc/posse-baked"]);
+    assert_code(&output, 1);
+    let stderr = stderr(&output);
+    for part in ["error: /proc/posse-baked: ", "; the folder is there, but takes no new files; write to another one"] {
+        assert!(stderr.contains(part), "{stderr}");
+    }
+}
+
 #[test]
 fn bad_inputs_are_allowed_once_they_are_listed() {
     let bench = Bench::with_clips();

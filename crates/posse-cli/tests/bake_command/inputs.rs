@@ -50,6 +50,22 @@ fn files_globs_and_lists_are_named_by_the_file() {
 }
 
 #[test]
+fn a_missing_input_is_a_bad_one_and_does_not_stop_the_others() {
+    let bench = Bench::with_clips();
+    let inputs = ["clips/0.bvh", "clips/gone.bvh", "clips/1.bvh"];
+    let output = bench.bake(&[&inputs[..], &["-o", "baked"]].concat());
+    assert_refused(&output, &["clips/gone.bvh: ", "1 bad input, listed in failed-*.jsonl"]);
+    assert_eq!(bench.names("baked"), ["0.npz", "1.npz", "failed-00000.jsonl"]);
+    let failures = json_lines(&bench.files("baked")["failed-00000.jsonl"]);
+    assert_eq!((&failures[0]["path"], failures.len()), (&json!("clips/gone.bvh"), 1));
+    assert_code(&bench.bake(&[&inputs[..], &["-o", "allowed", "--allow-failed"]].concat()), 0);
+    assert_refused(&bench.bake(&[&inputs[..], &["-o", "strict", "--strict"]].concat()), &["clips/gone.bvh: "]);
+    // Without any input, there is no OUT.
+    assert_refused(&bench.bake(&["clips/gone.bvh", "nothing", "-o", "none"]), &["clips/gone.bvh: "]);
+    assert!(!bench.path("none").exists());
+}
+
+#[test]
 fn clips_of_one_name_are_bad_inputs_and_do_not_stop_the_others() {
     let bench = Bench::with_clips();
     bench.write("other/0.bvh", bvh(3, 0.0));

@@ -33,6 +33,8 @@ fn errors_of_a_layer_are_named_by_their_path() {
         ("rate", json!(20000), ".rate", "1e4"),
         ("start", json!(4.1e12), ".start", "clock"),
         ("speed", json!(1), ".speed", "unknown field `speed`"),
+        ("wieght", json!(1), ".wieght", "; the nearest name is `weight`"),
+        ("Clips", json!(1), ".Clips", "expected one of `clip`, `start`,"),
         ("fade_in", json!({ "start": 0, "seconds": -1 }), ".fade_in.seconds", "0 s or more"),
         ("fade_in", json!({ "start": 1e300 }), ".fade_in.start", "clock"),
         ("fade_out", json!({ "start": 0, "shape": "round" }), ".fade_out.shape", "`smooth`"),
