@@ -14,9 +14,7 @@
 //! * Limbs, hands and fingers are rotated by the shortest rotation to the direction of their partners, if they differ
 //!   by more than 2 degrees; neck and shoulders, if they differ by more than 40.
 //! * A foot keeps its relation to the ground: of its direction, the heading is the heading of its partner. Only if it
-//!   points elsewhere altogether, as in zero poses whose bones lie along one axis, is it turned as a limb. The clips
-//!   tell its slope on the ground: if it differs from the slope of its partner by more than 20 degrees, because ankles
-//!   are at other heights, the foot keeps its own, so that both stand flat at the same time.
+//!   points elsewhere altogether, as in zero poses whose bones lie along one axis, is it turned as a limb.
 //! * Twist about a bone is invisible in its direction, and the shortest rotation is ambiguous near half a rotation.
 //!   Knees and elbows are hinges: if the poses of the clips bend a limb to another side than behind (a knee) or ahead
 //!   (an elbow), by more than 45 degrees, its upper part is rotated about itself. Skeletons whose joints have equal
@@ -37,7 +35,7 @@ use crate::model::Skeleton;
 use crate::model::rotation::angle;
 use crate::retarget::body::{Body, Figure};
 use crate::retarget::conventions::{HIPS, Numbering, TRUNK};
-use crate::retarget::motion::{MIN_UPRIGHT, SourceMotion, slope, upright_axis};
+use crate::retarget::motion::{MIN_UPRIGHT, SourceMotion, upright_axis};
 use crate::retarget::options::{Facing, RetargetOptions};
 use crate::retarget::pose::{ModelPose, ReferencePose};
 
@@ -70,8 +68,6 @@ const MIN_REPORTED: f64 = 0.01;
 const MIN_ACROSS: f64 = 0.2;
 /// The largest difference of the same places, as a share of the size of the rig, and of the same rotations in radians.
 const SAME_PLACE: f64 = 1e-9;
-/// The largest difference of the slopes of two feet on the ground that is a matter of posture, in degrees.
-const MAX_SLOPE: f64 = 20.0;
 /// The largest height of feet on the ground of a world, in lengths of a leg.
 const MAX_FROM_GROUND: f64 = 0.25;
 /// The largest difference of the axes of joints that are the same in both skeletons, in degrees.
@@ -249,8 +245,6 @@ impl Aligner<'_> {
             .unwrap_or(("", role));
         let joints = [source, target];
         let directions = if part == HIPS { None } else { self.directions(side, part, joints) };
-        let directions =
-            directions.map(|[from, to]| [from, if part == "Foot" { self.on_ground(joints, from, to) } else { to }]);
         let pointed = match directions {
             _ if part == HIPS => self.correction_of_trunk(),
             Some(directions) => self.correction_of_bone(part, joints, directions, parent),
@@ -388,20 +382,6 @@ impl Aligner<'_> {
         match heading_between(corrected * bend, side, along).map(f64::to_degrees) {
             Some(angle) if angle.abs() > MAX_TWIST => rotation_about(along, angle),
             _ => DQuat::IDENTITY,
-        }
-    }
-
-    /// The direction of a foot of the target: with the slope on the ground of the foot of the source, if the feet of
-    /// the two poses do not tell their relation to the ground.
-    fn on_ground(&self, joints: [usize; 2], from: DVec3, to: DVec3) -> DVec3 {
-        if (self.correction_of_hips() * self.space * from).angle_between(to).to_degrees() <= MAX_OF_FOOT {
-            return to;
-        }
-        let own = self.motion.slope_on_ground(joints[0], self.space.conjugate() * self.up);
-        let own = own.filter(|own| (own - slope(to, self.up)).to_degrees().abs() > MAX_SLOPE);
-        match (own, (to - to.dot(self.up) * self.up).try_normalize()) {
-            (Some(own), Some(ahead)) => own.cos() * ahead + own.sin() * self.up,
-            _ => to,
         }
     }
 

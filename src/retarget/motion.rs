@@ -52,15 +52,6 @@ pub(crate) struct SourceMotion {
     translations: Vec<(usize, DVec3)>,
     /// For each pose of each clip, the smallest and the largest coordinates of the feet.
     feet: HashMap<ClipId, Vec<[DVec3; 2]>>,
-    /// The feet with their directions.
-    directions: Vec<FootDirections>,
-}
-
-/// The places of a foot, and its directions towards the toes, in the poses of all clips.
-struct FootDirections {
-    foot: usize,
-    toes: usize,
-    poses: Vec<[DVec3; 2]>,
 }
 
 /// The sums of the translations of a joint and of their squares, and the number of poses.
@@ -121,12 +112,7 @@ impl SourceMotion {
         let of_sides = SIDES.iter().flat_map(|&side| PARTS_OF_SIDE.iter().filter_map(move |&part| axes(side, part)));
         let axes = of_trunk.chain(of_sides).collect();
         let standing = (DVec3::ZERO, 0.0);
-        let directions = |side: &&'static str| -> Option<FootDirections> {
-            let foot = body.on_side(side, "Foot")?;
-            Some(FootDirections { foot, toes: body.toes(side, foot)?, poses: Vec::new() })
-        };
-        let directions = SIDES.iter().filter_map(directions).collect();
-        let mut motion = Self { standing, bends, axes, translations: Vec::new(), feet: HashMap::new(), directions };
+        let mut motion = Self { standing, bends, axes, translations: Vec::new(), feet: HashMap::new() };
         let mut sums: Vec<Option<Places>> = vec![None; skeleton.joints().len()];
         for &id in clips {
             let clip = library.clip(id);
@@ -176,10 +162,6 @@ impl SourceMotion {
             axes.sum += if rotation.dot(axes.sum) < 0.0 { -rotation } else { rotation };
             axes.count += 1.0;
         }
-        for FootDirections { foot, toes, poses } in &mut self.directions {
-            let direction = figure.offset(*foot, *toes).try_normalize();
-            poses.extend(direction.map(|direction| [figure.places[*foot], direction]));
-        }
         let feet = body.feet().iter().map(|&foot| figure.places[foot]);
         feet.fold([DVec3::INFINITY, DVec3::NEG_INFINITY], |[least, most], place| [least.min(place), most.max(place)])
     }
@@ -220,18 +202,6 @@ impl SourceMotion {
         (mean.length() >= MIN_AGREEMENT_OF_AXES).then(|| DQuat::from_vec4(mean.normalize()))
     }
 
-    /// The angle in radians between a foot, from its joint to the toes, and the ground while it is down: the median of
-    /// the lower half of its places along an axis, negative where the toes are lower than the joint. `None` for other
-    /// joints.
-    pub fn slope_on_ground(&self, foot: usize, up: DVec3) -> Option<f64> {
-        let mut poses = self.directions.iter().find(|directions| directions.foot == foot)?.poses.clone();
-        poses.sort_by(|one, other| one[0].dot(up).total_cmp(&other[0].dot(up)));
-        poses.truncate(poses.len().div_ceil(2));
-        let mut slopes: Vec<f64> = poses.iter().map(|[_, direction]| slope(*direction, up)).collect();
-        slopes.sort_by(f64::total_cmp);
-        slopes.get(slopes.len() / 2).copied()
-    }
-
     /// The mean local translations of joints that clips translate by nearly constant amounts: bones whose lengths stand
     /// in the clips. Feet that are translated from the root, for example, are no such joints.
     pub fn translations(&self) -> impl Iterator<Item = (usize, DVec3)> {
@@ -254,11 +224,6 @@ impl SourceMotion {
         let heights = poses.iter().filter(|[least, _]| least.is_finite());
         heights.map(|[least, most]| DVec3::select(is_negative, *most, *least).dot(up)).collect()
     }
-}
-
-/// The angle in radians by which a direction of length 1 rises above the plane across an axis.
-pub(crate) fn slope(direction: DVec3, up: DVec3) -> f64 {
-    direction.dot(up).clamp(-1.0, 1.0).asin()
 }
 
 /// The axis along which a figure stands, with its sign, from the direction of length 1 in which it does. `None` if it

@@ -434,45 +434,6 @@ fn a_motion_gives_one_figure_in_all_conventions() {
     }
 }
 
-/// A skeleton with the T-pose of [`BODY`], whose toes are at another place below the ankles.
-fn with_toes(library: &mut Library, toes: DVec3) -> SkeletonId {
-    let convention = conventions().into_iter().find(|convention| convention.label == "T-pose, metres").unwrap();
-    let (skeleton, _) = written(library, &convention);
-    let mut joints = library.skeleton(skeleton).joints().to_vec();
-    for role in ["leftToes", "rightToes"] {
-        joints[body_joint(role)].rest.translation = toes;
-    }
-    library.add_skeleton(Skeleton::new(None, joints, Vec::new()).unwrap())
-}
-
-#[test]
-fn feet_stand_flat_although_ankles_are_at_other_heights() {
-    // The toes of BODY are 27 degrees below the ankle. In the zero pose, bones lie along one axis.
-    for toes in [DVec3::new(0.0, -0.13, 0.06), DVec3::new(0.0, 0.0, 0.14), DVec3::new(0.0, -0.07, 0.14)] {
-        let mut library = Library::new();
-        let target = with_toes(&mut library, toes);
-        for convention in conventions().iter().filter(|convention| convention.label.starts_with("bones along +X")) {
-            let result = retargeted(&mut library, convention, target);
-            for time in [0.0, 0.2, 0.5, 0.7, 1.0] {
-                let pose = model_pose(&library, target, Some((result.clips[0].clip, time)));
-                let (turns, _) = motion(time);
-                for [foot, end] in
-                    [["leftFoot", "leftToes"], ["rightFoot", "rightToes"]].map(|foot| foot.map(body_joint))
-                {
-                    // A foot that is flat at rest turns as the foot of the motion does.
-                    let expected = turns[foot] * toes.normalize();
-                    let degrees = (pose[end].1 - pose[foot].1).angle_between(expected).to_degrees();
-                    assert!(
-                        degrees < 12.0,
-                        "{} onto toes at {toes}: off by {degrees} degrees at {time}",
-                        convention.label
-                    );
-                }
-            }
-        }
-    }
-}
-
 /// The angle in degrees between the bone of a shoulder or foot in [`BODY`] and the bone of a figure at rest; 0 for
 /// other parts.
 fn difference_in_build(library: &Library, figure: &Figure, part: &str) -> f64 {

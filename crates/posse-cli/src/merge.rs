@@ -21,7 +21,7 @@ Examples:
   posse merge walk.glb run.glb jump.glb --onto hero.glb -o hero-with-clips.glb
 
 Keys are copied as they are. Joints are matched by name, and must have the rest pose of TARGET: of the skins where
-both files have them, else of the nodes. Retarget the clips of another skeleton first, and merge what that makes:
+both files have them, else of the nodes. Retarget the clips of another skeleton first, and merge the retargeted files:
   posse retarget run.bvh --onto hero.glb -o run_retargeted.glb
   posse merge walk.glb run_retargeted.glb --onto hero.glb -o hero-with-clips.glb";
 
@@ -75,6 +75,8 @@ pub fn run(args: &Args) -> Result<(), Error> {
         merged.push(merge(args, file, source, &target)?);
     }
     refuse_other_skeletons(args, &merged)?;
+    let files = args.files.iter().map(PathBuf::as_path).zip(&merged);
+    let incomplete: Vec<&Path> = files.filter(|(_, merged)| merged.leaves_out_tracks).map(|(file, _)| file).collect();
     for (((file, mut source), merged), names) in sources.into_iter().zip(merged).zip(names) {
         merged.warnings.iter().for_each(|text| note(&format!("warning: {}: {text}", file.display())));
         for (clip, name) in merged.clips.into_iter().zip(names) {
@@ -85,6 +87,9 @@ pub fn run(args: &Args) -> Result<(), Error> {
             let notes = document.add_clip(&source.library, clip)?;
             notes.iter().for_each(|text| note(&format!("note: {}: {text}", file.display())));
         }
+    }
+    if !incomplete.is_empty() {
+        note(&format!("note: for another skeleton, {}", retarget_first(args, &incomplete)));
     }
     let glb = document.to_glb()?;
     let mut file = Output::create(Some(&args.output))?;
@@ -138,6 +143,8 @@ struct MergedClips {
     clips: Vec<ClipId>,
     /// The reason that the file cannot be merged: its skeleton seems to be another one.
     refusal: Option<String>,
+    /// True if the target has no joint for some tracks.
+    leaves_out_tracks: bool,
     /// The option that merges it all the same, if there is one.
     option: Option<&'static str>,
     warnings: Vec<String>,
@@ -164,9 +171,10 @@ fn merge(args: &Args, file: &Path, source: &mut Source, target: &Rig) -> Result<
         merged.clips.push(sharing.clip);
     }
     if !errors.is_empty() {
-        let (first, count, hint) = (&errors[0], errors.len(), retarget_first(args, &[file]));
+        let (first, count) = (&errors[0], errors.len());
         let others = if count > 1 { format!(", and {} more", count - 1) } else { String::new() };
-        merged.warnings.push(format!("{first}{others}; for another skeleton, {hint}"));
+        merged.warnings.push(format!("{first}{others}"));
+        merged.leaves_out_tracks = true;
     }
     let poses = [source.skeleton, nodes.skeleton].map(|skeleton| RestPose::new(source, skeleton));
     if let Some(difference) = difference(&matched, &poses, source.library.skeleton(source.skeleton)) {

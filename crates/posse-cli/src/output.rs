@@ -89,8 +89,8 @@ struct NamedFiles {
 struct NamedFile {
     /// The path as it was given.
     name: PathBuf,
-    /// The canonical path: the same for another path, a link, or another case where the file system ignores it. A hard
-    /// link has one of its own; an output there replaces a name, and leaves the file.
+    /// The canonical path: the same for another path, a link, or on macOS and Windows another case. A hard link has one
+    /// of its own; an output there replaces a name, and leaves the file.
     place: PathBuf,
 }
 

@@ -14,13 +14,13 @@ pub const NO_FEET: &str =
 
 /// What the measures mean, below those of the last clip.
 pub const LEGEND: &str = "\
-measures, by the length of a leg; of skate, penetration, jumps, jitter and seam, less is better:
+measures, in lengths of a leg, or in sizes of the rig where legs are not known; of skate, penetration, jumps, jitter and seam, less is better:
   contact      the share of the frames in which a foot is on the ground, and how often it comes down
   skate        the speed of low feet over the ground, and the speed and the longest path of feet in contact
-  ground       its height; penetration is the depth of the lowest joint below it, the mean and the largest
+  ground       the height of the ground; penetration is the depth of the lowest joint below it, the mean and the largest
   jumps        steps between frames that are far longer than those around them, with the largest ones
   jitter       the mean jerk of the joints
-  seam         the distance of the last frame from the first, after a turn and a shift along the ground
+  seam         the distance of the last frame from the first, after a rotation and a shift along the ground
 docs/command-line.md, section inspect, has the definitions";
 
 /// The measures of a clip. Lengths are in units: lengths of a leg, or sizes of the rig where legs are not known.

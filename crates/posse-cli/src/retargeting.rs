@@ -310,7 +310,7 @@ fn option_of(warning: &RetargetWarning) -> Option<&'static str> {
         RetargetWarning::KeptFront { .. } => Some("--facing auto rotates it"),
         RetargetWarning::Directions { .. } => Some("--reference, --target-pose"),
         RetargetWarning::SwappedSides(_) | RetargetWarning::BackwardFeet(_) => {
-            Some("--write-map writes the pairs, to be changed for --map")
+            Some("--map; posse retarget --write-map writes the pairs")
         }
         RetargetWarning::Ground { .. } => Some("--ground auto|zero|keep"),
         RetargetWarning::LostTranslations { .. } => Some("--map"),

@@ -497,7 +497,7 @@ fn gathered(issues: &[SharingIssue]) -> Vec<String> {
                 more => format!(" and {more} more"),
             };
             let first = parts[..parts.len().min(MAX_PARTS)].join(", ");
-            format!("{} of a pose: {reason}: {first}{more}", plural(parts.len(), "part"))
+            format!("{}: {reason}: {first}{more}", plural(parts.len(), "track"))
         }
     };
     by_reason.into_iter().map(line).collect()

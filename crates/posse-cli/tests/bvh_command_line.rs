@@ -127,8 +127,7 @@ fn warnings_of_one_kind_are_one_line() {
     let stderr = String::from_utf8(output.stderr).unwrap();
     let lines: Vec<&str> = stderr.lines().filter(|line| line.contains("no joint of that name")).collect();
     assert_eq!(lines.len(), 1, "{stderr}");
-    let expected =
-        "parts of a pose: there is no joint of that name; nothing is driven: rotation of joint \"Upper Leg\", ";
+    let expected = "tracks: there is no joint of that name; nothing is driven: rotation of joint \"Upper Leg\", ";
     assert!(lines[0].starts_with("warning: leg.bvh: with hips.bvh: ") && lines[0].contains(expected), "{stderr}");
 }
 

@@ -122,6 +122,7 @@ fn the_name_of_the_output_selects_the_format() {
         (&["--format", "npz"], "c.zip", b'P'),
         (&[], "a.json", b'{'),
         (&[], "plain", b'{'),
+        (&[], "poses.json.tmp", b'{'),
         (&["--format", "json"], "a.txt", b'{'),
     ] {
         assert_eq!(begin(arguments, name), expected, "{name}");
@@ -133,10 +134,10 @@ fn the_name_of_the_output_selects_the_format() {
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.code() == Some(2) && stderr.contains(saying), "{stderr}");
     };
-    refused(&["-o", "a.csv"], "a.csv: the name ends with neither .json nor .npz; change it, or add --format json or");
-    refused(&["-o", "d.npz", "--format", "json"], "d.npz: the name is not of --format json; change one of them");
-    refused(&["-o", "d.json", "--format", "npz"], "d.json: the name is not of --format npz");
-    assert!(["a.csv", "d.npz", "d.json"].iter().all(|name| !scene.0.path().join(name).exists()));
+    refused(&["-o", "a.CSV"], "a.CSV: poses are written as .json or .npz; change the name, or add --format json or");
+    refused(&["-o", "d.npz", "--format", "json"], "d.npz: the name ends with .npz, but --format is json; change one");
+    refused(&["-o", "d.json", "--format", "npz"], "d.json: the name ends with .json, but --format is npz");
+    assert!(["a.CSV", "d.npz", "d.json"].iter().all(|name| !scene.0.path().join(name).exists()));
 }
 
 /// The bits of the numbers of an array.

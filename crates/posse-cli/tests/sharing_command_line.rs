@@ -94,7 +94,7 @@ fn a_clip_moves_nodes_of_another_file_by_name() {
         assert_eq!(numbers(&matrices[0])[12..15], [11.0, 2.0, 4.0]);
         assert_eq!(numbers(&matrices[1])[12..15], [11.0, 2.0, 3.0]);
         let warnings = stderr(&folder.run(&arguments));
-        let warning = "warning: dancer.glb: with rig.glb: 2 parts of a pose: there is no joint of that name; nothing is \
+        let warning = "warning: dancer.glb: with rig.glb: 2 tracks: there is no joint of that name; nothing is \
                        driven: translation of joint \"tail\", translation of joint \"lid\"\n";
         assert!(warnings.contains(warning), "{warnings}");
     }

@@ -344,11 +344,13 @@ impl Search {
             Err(_) if is_demo(input) => Err(Error::Usage(
                 "demo: there is no such file; a bake takes the built-in human as --rig demo, not as INPUT".into(),
             )),
-            Err(source) => {
+            // Without a folder, it is not known which clips are left out.
+            Err(source) if source.kind() == io::ErrorKind::NotFound && has_clips(input) => {
                 self.missing.push(Error::Io { file: input.to_path_buf(), source });
                 self.add_file(input, false);
                 Ok(())
             }
+            Err(source) => Err(Error::Io { file: input.to_path_buf(), source }),
         }
     }
 

@@ -152,15 +152,29 @@ enum PoseFormat {
     Npz,
 }
 
+/// Endings of files of motion and of tables, which are not written here.
+const OTHER_FORMATS: [&str; 13] =
+    ["bvh", "csv", "fbx", "gif", "glb", "gltf", "npy", "parquet", "png", "tsv", "usd", "usda", "vrma"];
+
+/// Returns `true` if the name of an output promises a format that is not written. Other endings, as of temporary files,
+/// promise none.
+fn is_of_another_format(file: &Path) -> bool {
+    let extension = file.extension().unwrap_or_default();
+    OTHER_FORMATS.iter().any(|known| extension.eq_ignore_ascii_case(known))
+}
+
 impl PoseFormat {
     /// The format that the name of an output ends with.
     fn of_name(file: &Path) -> Option<Self> {
-        let extension = file.extension()?;
-        let named = |format: &Self| match format {
-            Self::Json => extension.eq_ignore_ascii_case("json"),
-            Self::Npz => extension.eq_ignore_ascii_case("npz"),
-        };
-        [Self::Json, Self::Npz].into_iter().find(named)
+        <Self as clap::ValueEnum>::from_str(file.extension()?.to_str()?, true).ok()
+    }
+
+    /// The name of the format on the command line.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Npz => "npz",
+        }
     }
 }
 
@@ -239,17 +253,17 @@ impl Args {
     fn format(&self) -> Result<PoseFormat, Error> {
         let named = self.output.as_deref().and_then(PoseFormat::of_name);
         match (self.format, named, &self.output) {
-            (Some(given), Some(named), Some(file)) if given != named => {
-                let (file, given) = (file.display(), format!("{given:?}").to_ascii_lowercase());
-                Err(Error::Usage(format!("{file}: the name is not of --format {given}; change one of them")))
-            }
+            (Some(given), Some(named), Some(file)) if given != named => Err(Error::Usage(format!(
+                "{}: the name ends with .{}, but --format is {}; change one of them",
+                file.display(),
+                named.name(),
+                given.name()
+            ))),
             (Some(format), ..) | (None, Some(format), _) => Ok(format),
-            (None, None, Some(file)) if file.extension().is_some() => {
-                let file = file.display();
-                Err(Error::Usage(format!(
-                    "{file}: the name ends with neither .json nor .npz; change it, or add --format json or --format npz"
-                )))
-            }
+            (None, None, Some(file)) if is_of_another_format(file) => Err(Error::Usage(format!(
+                "{}: poses are written as .json or .npz; change the name, or add --format json or --format npz",
+                file.display()
+            ))),
             (None, None, _) => Ok(PoseFormat::Json),
         }
     }
