@@ -71,8 +71,8 @@ pub fn run(args: &Args) -> Result<(), Error> {
     let names = clip_names(&document, &sources);
     let mut lines = Vec::new();
     let mut merged = Vec::with_capacity(sources.len());
-    for (file, source) in &mut sources {
-        merged.push(merge(args, file, source, &target)?);
+    for (_, source) in &mut sources {
+        merged.push(merge(args, source, &target)?);
     }
     refuse_other_skeletons(args, &merged)?;
     let files = args.files.iter().map(PathBuf::as_path).zip(&merged);
@@ -151,7 +151,7 @@ struct MergedClips {
 }
 
 /// Shares the clips of a file with the skeleton of the target.
-fn merge(args: &Args, file: &Path, source: &mut Source, target: &Rig) -> Result<MergedClips, Error> {
+fn merge(args: &Args, source: &mut Source, target: &Rig) -> Result<MergedClips, Error> {
     let nodes = target.add_to(&mut source.library)?;
     let skeleton = source.library.add_skeleton(target.skeleton().clone().animatable());
     let onto = args.onto.display();
