@@ -59,6 +59,7 @@ pub fn pack_clip<'a>(
         events: pack_events(arrays, clip),
         root: clip.root_motion.map_or(NONE, |root| pack_root(arrays, skeleton, root)),
         compact: compact.into(),
+        steps: 0,
     }
 }
 

@@ -88,9 +88,10 @@ impl PackedLibrary {
     /// * [`Error::Usage`] if kernels or crowds lack a feature.
     #[cfg(feature = "gpu")]
     pub(crate) fn check_capacity(&self, other: &Self) -> Result<(), Error> {
+        let needed = other.device_arrays().sizes();
         let sizes = [
-            ("words", other.arrays.words.len(), self.capacity.words),
-            ("values", other.arrays.values.len(), self.capacity.values),
+            ("words", needed.words, self.capacity.words),
+            ("values", needed.values, self.capacity.values),
         ];
         for (name, needed, allowed) in sizes {
             if needed > allowed {
