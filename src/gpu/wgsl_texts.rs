@@ -164,13 +164,7 @@ fn ways_to_pack(kernel: PoseKernel) -> impl Iterator<Item = PoseKernel> {
 fn feature_sets() -> impl Iterator<Item = Features> {
     (0..32).map(|set| {
         let has = |bit: u32| set >> bit & 1 == 1;
-        Features {
-            splines: has(0),
-            beyond_gltf: has(1),
-            matrices: has(2),
-            roots: has(3),
-            quantized: has(4),
-        }
+        Features { splines: has(0), beyond_gltf: has(1), matrices: has(2), roots: has(3), quantized: has(4) }
     })
 }
 

@@ -30,8 +30,7 @@ pub struct Features {
 impl Features {
     /// All features.
     #[cfg(test)]
-    pub const ALL: Self =
-        Self { splines: true, beyond_gltf: true, matrices: true, roots: true, quantized: true };
+    pub const ALL: Self = Self { splines: true, beyond_gltf: true, matrices: true, roots: true, quantized: true };
 
     /// One bit per feature, in the order of the fields from the lowest on: kernels of other bits are other kernels.
     pub fn bits(self) -> u32 {

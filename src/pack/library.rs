@@ -12,9 +12,9 @@ use crate::model::{
 use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::chain::{self, PackedChain, ReachJoints};
 use crate::pack::channels::QuantizedCurves;
+use crate::pack::device_form::DeviceForm;
 use crate::pack::record::{ClipRecord, EASING_BEZIER, NONE, SkeletonRecord};
 use crate::pack::timeline::Timelines;
-use crate::pack::device_form::DeviceForm;
 use crate::pack::{Features, clip, drive, skeleton};
 
 /// A library in two flat arrays, ready for an engine.
@@ -227,10 +227,10 @@ impl PackedLibrary {
     }
 
     /// The bytes of the array of words, for [`Buffer::Words`](crate::kernels::Buffer::Words) on a device of the caller:
-    /// numbers of 32 bits, in the byte order of this machine. The buffer is larger:
-    /// [`library_buffer`](crate::kernels::library_buffer).
+    /// numbers of 32 bits, in the byte order of this machine. A library without joints may have none, but a buffer must
+    /// not be empty: [`library_buffer`](crate::kernels::library_buffer).
     ///
-    /// The first call for a library with compressed keys makes the arrays of a GPU, which take more bytes than
+    /// The first call for a library with compressed keys makes the arrays that kernels read, which take more bytes than
     /// [`size`](Self::size) says, and keeps them.
     pub fn words(&self) -> &[u8] {
         bytemuck::cast_slice(&self.device_arrays().words)

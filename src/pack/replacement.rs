@@ -89,10 +89,7 @@ impl PackedLibrary {
     #[cfg(feature = "gpu")]
     pub(crate) fn check_capacity(&self, other: &Self) -> Result<(), Error> {
         let needed = other.device_arrays().sizes();
-        let sizes = [
-            ("words", needed.words, self.capacity.words),
-            ("values", needed.values, self.capacity.values),
-        ];
+        let sizes = [("words", needed.words, self.capacity.words), ("values", needed.values, self.capacity.values)];
         for (name, needed, allowed) in sizes {
             if needed > allowed {
                 let hint = "call PackedLibrary::reserve_for before the engine is made";

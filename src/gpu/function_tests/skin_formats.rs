@@ -55,7 +55,8 @@ fn a_rotation_matrix_becomes_its_quaternion() {
     let rows = |rotation: &DQuat| DMat3::from_quat(rotation.normalize()).transpose().to_cols_array_2d();
     let values: Vec<[f32; 4]> =
         rotations.iter().flat_map(rows).map(|[x, y, z]| [x as f32, y as f32, z as f32, 0.0]).collect();
-    let body = "return skin_rotation(value_load(3u * i).xyz, value_load(3u * i + 1u).xyz, value_load(3u * i + 2u).xyz);";
+    let body =
+        "return skin_rotation(value_load(3u * i).xyz, value_load(3u * i + 1u).xyz, value_load(3u * i + 2u).xyz);";
     let found = run_with(SkinFormat::DualQuaternion, rotations.len(), body, &[], &values);
     for (rotation, found) in rotations.iter().zip(found) {
         let found = DQuat::from_vec4(found);
