@@ -352,8 +352,8 @@ fn layers_number(number: u32, channel: ValueChannel, sampler: Sampler) -> vec4<f
         let result = custom_number(channel.shape, channel.values + span.row, span, number - channel.output);
         return vec4(result, 0.0, 0.0, 0.0);
     }
-    let part = select(PART_TRANSLATION, PART_ROTATION, (channel.shape & SHAPE_ROTATION) != 0u);
-    let sampled = sample_any(channel.values, mode, 0.0, span, part);
+    let rotation = (channel.shape & SHAPE_ROTATION) != 0u;
+    let sampled = sample_any(channel.values, mode, 0.0, span, PART_TRANSLATION, rotation);
     if (channel.shape & SHAPE_ROTATION) != 0u {
         return sampled;
     }

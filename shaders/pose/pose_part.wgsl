@@ -69,7 +69,7 @@ fn pose_part(part: u32, joint: u32, channel: Channel, sampler: Sampler) -> vec4<
         if split {
             single = channel_load(channel.values + CHANNEL_WORDS * component);
         }
-        let sampled = pose_sample(single, step, sampler, select(part, PART_TRANSLATION, split || euler));
+        let sampled = pose_sample(part, single, step, sampler, part == PART_ROTATION && !split && !euler);
         if !split {
             found = sampled;
         } else {
@@ -83,11 +83,11 @@ fn pose_part(part: u32, joint: u32, channel: Channel, sampler: Sampler) -> vec4<
 }
 
 /// The value of a channel with keys, or with one constant value.
-fn pose_sample(channel: Channel, step: f32, sampler: Sampler, part: u32) -> vec4<f32> {
+fn pose_sample(part: u32, channel: Channel, step: f32, sampler: Sampler, rotation: bool) -> vec4<f32> {
     let mode = sample_mode(channel.sampler) & ~MODE_EULER;
     if HAS_BEYOND_GLTF && mode == MODE_CONSTANT {
         return value_load(channel.values);
     }
     let span = pose_span(channel.sampler, sampler);
-    return sample_any(channel.values, mode, step, span, part);
+    return sample_any(channel.values, mode, step, span, part, rotation);
 }

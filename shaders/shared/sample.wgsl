@@ -33,13 +33,15 @@ struct KeyElements {
 
 /// Loads the keys around a time, without a branch.
 fn sample_load(at: u32, mode: u32, span: Span) -> KeyElements {
+    let key = at + span.row;
+    let next = at + span.row + span.next;
     // The value of a spline's key is between its tangents.
-    let key = at + span.row + select(0u, 1u, sample_is_cubic(mode));
-    return KeyElements(values[key], values[key + select(span.next, 1u, sample_is_slerp(mode))]);
+    let value = select(0u, 1u, sample_is_cubic(mode));
+    return KeyElements(values[key + value], values[select(next + value, key + 1u, sample_is_slerp(mode))]);
 }
 
-/// The keys of a part of a joint in loaded elements, and the tangents of a spline. `step` is the quantization step of
-/// keys that are codes. Other numbers are a translation to this function, or a rotation.
+/// The keys in loaded elements, and the tangents of a spline. `part` is the part of a joint whose keys may be codes, and
+/// `step` their quantization step.
 fn sample_keys(loaded: KeyElements, at: u32, mode: u32, step: f32, span: Span, part: u32) -> Keys {
     var keys: Keys;
     keys.step = 1.0;
@@ -126,13 +128,13 @@ fn sample_rotation(keys: Keys, mode: u32, span: Span) -> vec4<f32> {
     return q;
 }
 
-/// A rotation, or numbers: a part of a joint, or what is like it.
-fn sample_any(at: u32, mode: u32, step: f32, span: Span, part: u32) -> vec4<f32> {
+/// A rotation, or numbers. `part` is the part of a joint whose keys may be codes, and `step` their step.
+fn sample_any(at: u32, mode: u32, step: f32, span: Span, part: u32, rotation: bool) -> vec4<f32> {
     if mode == MODE_CONSTANT {
         return value_load(at);
     }
     let keys = sample_keys(sample_load(at, mode, span), at, mode, step, span, part);
-    if part == PART_ROTATION {
+    if rotation {
         return sample_rotation(keys, mode, span);
     }
     return sample_numbers(keys, mode, span);

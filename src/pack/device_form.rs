@@ -67,20 +67,20 @@ impl DeviceForm {
 }
 
 /// Quantized columns that share their key times: one row per key.
-struct Block {
+struct DeviceBlock {
     /// The number of keys.
     keys: usize,
     /// The offset in the words of the packed rows, and the number of words from row to row.
     packed: (usize, usize),
     /// The columns by the offset of their records.
-    columns: BTreeMap<u32, Column>,
+    columns: BTreeMap<u32, DeviceColumn>,
     /// The offset of the first row in the values, and the number of values from row to row.
     first: u32,
     row: u32,
 }
 
 /// A quantized column, and the place of its keys on a GPU.
-struct Column {
+struct DeviceColumn {
     record: PackedColumn,
     /// The number of elements of a key: 3 of splines.
     elements: u32,
@@ -110,7 +110,7 @@ struct Transcoder<'a> {
     /// The quantization steps of clips by their offsets in the values.
     steps: Vec<(u32, Vec<Vec4>)>,
     /// The blocks by the offset of their packed rows.
-    blocks: BTreeMap<u32, Block>,
+    blocks: BTreeMap<u32, DeviceBlock>,
     /// The new offsets of key times, lookup tables, mappings and easings, by their offsets in the packed library.
     copied: HashMap<u32, u32>,
 }
@@ -190,7 +190,7 @@ impl<'a> Transcoder<'a> {
         }
         let arrays = &self.packed;
         let timeline = arrays.timeline(clip, timeline_of(channel.sampler) as u32);
-        let block = self.blocks.entry(timeline.keys).or_insert_with(|| Block {
+        let block = self.blocks.entry(timeline.keys).or_insert_with(|| DeviceBlock {
             keys: key_count(arrays, &timeline),
             packed: (timeline.keys as usize, timeline.row as usize),
             columns: BTreeMap::new(),
@@ -208,7 +208,7 @@ impl<'a> Transcoder<'a> {
                     Form::Dropped(_) => target == Some(PART_ROTATION),
                     Form::Unit => false,
                 };
-            Column {
+            DeviceColumn {
                 record,
                 elements: if mode & !(MODE_QUANTIZED | MODE_EULER) == MODE_CUBIC { 3 } else { 1 },
                 target,
@@ -335,7 +335,7 @@ impl<'a> Transcoder<'a> {
         }
         let timeline = self.packed.timeline(clip, timeline_of(channel.sampler) as u32);
         let block = &self.blocks[&timeline.keys];
-        let Column { record, form, place, .. } = &block.columns[&channel.values];
+        let DeviceColumn { record, form, place, .. } = &block.columns[&channel.values];
         let swapped =
             if let Form::Dropped(index @ 0..3) = record.form { MODE_SWAPPED_X * (index as u32 + 1) } else { 0 };
         let (place, form, order) = match *form {
@@ -386,7 +386,7 @@ impl<'a> Transcoder<'a> {
     }
 }
 
-impl Block {
+impl DeviceBlock {
     /// Joins a scale to the translation of a joint, if all its numbers are equal and both have short keys.
     fn join(&mut self, words: &[u32], translation: u32, scale: u32) {
         let short = KeyForm::Short { upper: false };

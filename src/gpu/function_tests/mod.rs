@@ -271,7 +271,7 @@ fn codes_become_numbers_and_rotations() {
     ] {
         let body = format!(
             "let mode = MODE_LINEAR | MODE_QUANTIZED | {mode}u;
-            return sample_any(0u, mode, {step:e}, Span(0u, 0u, 0.0, 0.0), {part});"
+            return sample_any(0u, mode, {step:e}, Span(0u, 0u, 0.0, 0.0), {part}, {part} == PART_ROTATION);"
         );
         let found = run(1, &body, &[], &values)[0];
         assert!((found - wanted).abs().max_element() < 2e-7, "{part}, {mode}: {found}, not {wanted}");
