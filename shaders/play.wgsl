@@ -8,7 +8,7 @@
 /// Indices, key times and records of the library. This kernel reads clips, timelines, key times and easings.
 @group(0) @binding(0) var<storage, read> words: array<u32>;
 /// Values of the library. This kernel reads the values of easings.
-@group(0) @binding(1) var<storage, read> values: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> values: array<vec4<u32>>;
 /// The step of the clock.
 @group(0) @binding(2) var<uniform> frame: Frame;
 /// The record that all instances of the batch share.

@@ -251,6 +251,14 @@ def move(lane, one):
     lane.set(one.operands[0], lane.word(one.operands[1]))
 
 
+@operation("R2P")
+def to_predicates(lane, one):
+    bits, mask = lane.word(one.operands[1]), lane.word(one.operands[2])
+    for index in range(7):
+        if mask >> index & 1:
+            lane.set_predicate(f"P{index}", bits >> index & 1)
+
+
 @operation("P2R")
 def from_predicates(lane, one):
     mask = lane.word(one.operands[3])

@@ -1,4 +1,4 @@
-// Needs: goals, hierarchy, inverse_kinematics, joints_in_workgroup | joints_in_storage, pose_common, quat
+// Needs: goals, hierarchy, inverse_kinematics, joints_in_workgroup | joints_in_storage, pose_common, quat, value
 //! Goals of all other skeletons: their turns change local rotations, from which the hierarchy makes all matrices anew.
 //! The local transforms are in their output, requested or not.
 
@@ -97,7 +97,7 @@ fn goals_local_rotation(share: Share, chain: ChainRecord, joint: u32) -> vec4<f3
     if HAS_MATRICES && chain.matrix_rotations != NONE {
         let matrix = words[chain.matrix_rotations + joint];
         if matrix != NONE {
-            return values[matrix];
+            return value_load(matrix);
         }
     }
     return local_out[goals_rotation_at(share, joint)];

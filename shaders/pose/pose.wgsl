@@ -91,7 +91,8 @@ fn pose_values(sampler: Sampler, share: Share) {
             displace_values(channel.output, custom_count(channel.shape), at);
             continue;
         }
-        let sampled = sample_any(channel.values, mode, span, (channel.shape & SHAPE_ROTATION) != 0u);
+        let rotation = (channel.shape & SHAPE_ROTATION) != 0u;
+        let sampled = sample_any(channel.values, mode, 0.0, span, PART_TRANSLATION, rotation);
         let count = channel.shape & (SHAPE_ROTATION - 1u);
         for (var number = 0u; number < count; number += 1u) {
             values_out[at + number] = sampled[number];

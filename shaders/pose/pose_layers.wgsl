@@ -1,4 +1,5 @@
 // Needs: blend, displace | displace_nothing, phase, pose_common, pose_joint, pose_part, quat, sample, search
+// Needs: value
 //! The pose pass for instances of several layers, or of one layer that needs mixing.
 //!
 //! Its stages: phase, search, sample, blend, hierarchy, skin. `play.wgsl` does the phase, and where layers only blend
@@ -335,7 +336,7 @@ fn layers_value_rest(number: u32, turns: bool) -> vec4<f32> {
     var rest = vec4(0.0);
     for (var component = 0u; component < select(1u, 4u, turns); component += 1u) {
         let channel = layers_value_channel(number + component, batch.skeleton.rest_clip);
-        rest[component] = values[channel.values][number + component - channel.output];
+        rest[component] = value_load(channel.values)[number + component - channel.output];
     }
     return rest;
 }
@@ -351,7 +352,8 @@ fn layers_number(number: u32, channel: ValueChannel, sampler: Sampler) -> vec4<f
         let result = custom_number(channel.shape, channel.values + span.row, span, number - channel.output);
         return vec4(result, 0.0, 0.0, 0.0);
     }
-    let sampled = sample_any(channel.values, mode, span, (channel.shape & SHAPE_ROTATION) != 0u);
+    let rotation = (channel.shape & SHAPE_ROTATION) != 0u;
+    let sampled = sample_any(channel.values, mode, 0.0, span, PART_TRANSLATION, rotation);
     if (channel.shape & SHAPE_ROTATION) != 0u {
         return sampled;
     }

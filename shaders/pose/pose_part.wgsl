@@ -1,11 +1,11 @@
-// Needs: phase, quat, sample, search
+// Needs: phase, quat, sample, search, value
 //! The inputs of the kernels that sample joints, and one part of a joint by a clip: its translation, rotation or scale.
 //! The kernels that pose and the kernel of root motion each define a `pose_span`, which returns search results.
 
 /// Indices, key times and records of the library.
 @group(0) @binding(0) var<storage, read> words: array<u32>;
 /// Keys, rest poses and inverse bind matrices of the library.
-@group(0) @binding(1) var<storage, read> values: array<vec4<f32>>;
+@group(0) @binding(1) var<storage, read> values: array<vec4<u32>>;
 /// The layers, `batch.layer_count` per instance.
 @group(0) @binding(2) var<storage, read> layers: array<LayerRecord>;
 /// The step of the clock. Nothing else changes from frame to frame.
@@ -35,52 +35,41 @@ fn pose_search(clip: u32, index: u32, time: Time) -> Span {
 /// The channel of a joint's translation, rotation or scale, by `PART_TRANSLATION`, `PART_ROTATION` or `PART_SCALE`.
 fn pose_channel(part: u32, joint: u32, sampler: Sampler) -> Channel {
     let index = part * batch.skeleton.joint_count + joint;
-    let clip = clip_load(sampler.clip);
-    if HAS_QUANTIZED && clip.compact != 0u {
-        return pose_compact_channel(clip.channels, index);
-    }
-    return channel_load(clip.channels + CHANNEL_WORDS * index);
+    return channel_load(clip_load(sampler.clip).channels + CHANNEL_WORDS * index);
 }
 
-/// A compact channel: an entry, the constant value of the rest pose, or none.
-fn pose_compact_channel(at: u32, index: u32) -> Channel {
-    let group = channel_group_load(at + COMPACT_CHANNELS_WORDS + CHANNEL_GROUP_WORDS * (index / GROUP_CHANNELS));
-    let bit = 1u << (index % GROUP_CHANNELS);
-    if (group.entries & bit) != 0u {
-        let entry = words[group.first + countOneBits(group.entries & (bit - 1u))];
-        let sampler = extractBits(entry, 0u, ENTRY_SAMPLER_BITS);
-        let mode = sample_mode(sampler);
-        let in_words = (mode & MODE_QUANTIZED) != 0u || (mode & ~MODE_EULER) == MODE_SPLIT;
-        let bases = compact_channels_load(at);
-        return Channel(select(bases.values, bases.words, in_words) + (entry >> ENTRY_SAMPLER_BITS), sampler);
+/// The quantization steps of the keys of a joint's parts, where they are codes; otherwise any numbers.
+fn pose_steps(joint: u32, sampler: Sampler) -> vec4<f32> {
+    if HAS_QUANTIZED {
+        return value_load(clip_load(sampler.clip).steps + joint);
     }
-    let constant = (group.constants & bit) != 0u;
-    return Channel(batch.skeleton.rest + index, select(MODE_REST, MODE_CONSTANT, constant));
+    return vec4(0.0);
 }
 
 /// The translation, rotation or scale of a joint at rest.
 fn pose_rest(part: u32, joint: u32) -> vec4<f32> {
-    return values[batch.skeleton.rest + part * batch.skeleton.joint_count + joint];
+    return value_load(batch.skeleton.rest + part * batch.skeleton.joint_count + joint);
 }
 
 /// The translation, rotation or scale of a joint, by its channel.
 ///
 /// A part with a channel per number is sampled three times, in one loop, so that the kernel contains the code that
 /// searches and samples once per part.
-fn pose_part(part: u32, channel: Channel, sampler: Sampler) -> vec4<f32> {
+fn pose_part(part: u32, joint: u32, channel: Channel, sampler: Sampler) -> vec4<f32> {
     let mode = sample_mode(channel.sampler);
     if mode <= MODE_CONSTANT {
-        return values[channel.values];
+        return value_load(channel.values);
     }
     let split = HAS_BEYOND_GLTF && (mode & ~MODE_EULER) == MODE_SPLIT;
     let euler = HAS_BEYOND_GLTF && (mode & MODE_EULER) != 0u;
+    let step = pose_steps(joint, sampler)[part];
     var single = channel;
     var found: vec4<f32>;
     for (var component = 0u; component < select(1u, 3u, split); component += 1u) {
         if split {
             single = channel_load(channel.values + CHANNEL_WORDS * component);
         }
-        let sampled = pose_sample(single, sampler, part == PART_ROTATION && !split && !euler);
+        let sampled = pose_sample(part, single, step, sampler, part == PART_ROTATION && !split && !euler);
         if !split {
             found = sampled;
         } else {
@@ -94,11 +83,11 @@ fn pose_part(part: u32, channel: Channel, sampler: Sampler) -> vec4<f32> {
 }
 
 /// The value of a channel with keys, or with one constant value.
-fn pose_sample(channel: Channel, sampler: Sampler, rotation: bool) -> vec4<f32> {
+fn pose_sample(part: u32, channel: Channel, step: f32, sampler: Sampler, rotation: bool) -> vec4<f32> {
     let mode = sample_mode(channel.sampler) & ~MODE_EULER;
     if HAS_BEYOND_GLTF && mode == MODE_CONSTANT {
-        return values[channel.values];
+        return value_load(channel.values);
     }
     let span = pose_span(channel.sampler, sampler);
-    return sample_any(channel.values, mode, span, rotation);
+    return sample_any(channel.values, mode, step, span, part, rotation);
 }

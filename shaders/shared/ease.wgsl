@@ -1,4 +1,4 @@
-// Needs: nothing
+// Needs: value
 //! Fraction to eased fraction, by multiplications, additions and roots: the accuracy that WGSL promises for `sin` and
 //! `exp2` is too low for an easing.
 
@@ -9,7 +9,7 @@ fn ease_fraction(easing: u32, key: u32, fraction: f32) -> f32 {
     let k = min(fraction, EASE_LAST);
     if code >= EASING_BEZIER {
         let offset = code - EASING_BEZIER;
-        return ease_bezier(values[offset], values[offset + 1u], k);
+        return ease_bezier(value_load(offset), value_load(offset + 1u), k);
     }
     return ease_named(code, k);
 }

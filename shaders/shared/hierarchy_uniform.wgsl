@@ -1,4 +1,4 @@
-// Needs: pose_common, quat, skin_matrix | skin_half | skin_dual_quaternion
+// Needs: pose_common, quat, skin_matrix | skin_half | skin_dual_quaternion, value
 //! Local transforms to skin matrices, for joints with one scale along all axes, a lane per joint and no other output.
 //! `hierarchy.wgsl` is the alternative, and has the rounds.
 //!
@@ -97,7 +97,7 @@ fn hierarchy_pass_on(base: u32, lane: u32, step: u32, round: u32, vector: vec4<f
 /// Writes a skin matrix of the joint of a lane from element `at` on, by the index of its inverse bind matrix.
 fn hierarchy_skin(at: u32, matrix: u32) {
     let bind = batch.skeleton.uniform_binds + 2u * matrix;
-    let offset = values[bind + 1u];
+    let offset = value_load(bind + 1u);
     let place = vec4(lane_place.xyz, lane_place.w * offset.w);
-    skin_write_uniform(at, quat_multiply(lane_rotation, values[bind]), place, offset.xyz);
+    skin_write_uniform(at, quat_multiply(lane_rotation, value_load(bind)), place, offset.xyz);
 }

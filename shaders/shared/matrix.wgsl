@@ -1,4 +1,4 @@
-// Needs: nothing
+// Needs: value
 //! Affine matrices as three rows of four numbers: the linear part, and the translation in the last column.
 
 /// An affine matrix.
@@ -58,5 +58,5 @@ fn matrix_multiply(left: Rows, right: Rows) -> Rows {
 
 /// Loads a matrix from the values of the library.
 fn matrix_load(at: u32) -> Rows {
-    return Rows(values[at], values[at + 1u], values[at + 2u]);
+    return Rows(value_load(at), value_load(at + 1u), value_load(at + 2u));
 }

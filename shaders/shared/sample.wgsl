@@ -1,4 +1,4 @@
-// Needs: quat, search
+// Needs: quat, search, value
 //! Span to value: keys and fraction to a value (glTF 2.0, appendix C).
 
 /// The mode of a sampler.
@@ -17,186 +17,127 @@ struct Keys {
     start: vec4<f32>,
     /// The value of the next key; in mode `MODE_SLERP` the one in the hemisphere of `start`.
     end: vec4<f32>,
-    /// The tangent of a spline at the start, towards the end. `sample_tangents` loads the tangents of keys that are not
-    /// quantized.
+    /// The tangent of a spline at the start, towards the end.
     leaving: vec4<f32>,
     /// The tangent at the end, from the start.
     arriving: vec4<f32>,
+    /// The factor of numbers that are no rotation: the quantization step of codes, otherwise 1.
+    step: f32,
 }
 
-/// Loads the keys around a time. `rotation` is true for rotations.
-fn sample_keys(at: u32, mode: u32, span: Span, rotation: bool) -> Keys {
-    let next = span.row + span.next;
-    let interpolation = sample_interpolation(mode);
-    if HAS_QUANTIZED && (!HAS_FLOATS || mode != interpolation) {
-        var keys: Keys;
-        let cubic = sample_is_cubic(interpolation);
-        let column = sample_column(at, select(0u, 1u, cubic));
-        keys.start = sample_quantized(column, span.row, rotation);
-        keys.end = sample_quantized(column, next, rotation);
-        if cubic {
-            keys.leaving = sample_quantized(sample_column(at, 2u), span.row, false);
-            keys.arriving = sample_quantized(sample_column(at, 0u), next, false);
-        }
-        return keys;
-    }
+/// The elements of the values that hold the keys around a time.
+struct KeyElements {
+    start: vec4<u32>,
+    end: vec4<u32>,
+}
+
+/// Loads the keys around a time, without a branch.
+fn sample_load(at: u32, mode: u32, span: Span) -> KeyElements {
     let key = at + span.row;
+    let next = at + span.row + span.next;
     // The value of a spline's key is between its tangents.
-    let value = select(0u, 1u, sample_is_cubic(interpolation));
+    let value = select(0u, 1u, sample_is_cubic(mode));
+    return KeyElements(values[key + value], values[select(next + value, key + 1u, sample_is_slerp(mode))]);
+}
+
+/// The keys in loaded elements, and the tangents of a spline. `part` is the part of a joint whose keys may be codes, and
+/// `step` their quantization step.
+fn sample_keys(loaded: KeyElements, at: u32, mode: u32, step: f32, span: Span, part: u32) -> Keys {
     var keys: Keys;
-    keys.start = values[key + value];
-    keys.end = values[select(at + next + value, key + 1u, sample_is_slerp(interpolation))];
+    keys.step = 1.0;
+    keys.start = bitcast<vec4<f32>>(loaded.start);
+    keys.end = bitcast<vec4<f32>>(loaded.end);
+    if HAS_QUANTIZED && (mode & MODE_QUANTIZED) != 0u {
+        keys.start = sample_codes(loaded.start, mode, step, part);
+        keys.end = sample_codes(loaded.end, mode, step, part);
+        keys.step = step;
+    }
+    if HAS_SPLINES && mode == MODE_CUBIC {
+        keys.leaving = value_load(at + span.row + 2u);
+        keys.arriving = value_load(at + span.row + span.next);
+    }
     return keys;
 }
 
-/// The keys with the tangents of a spline, unless they are quantized. Apart from the keys, so that those can be loaded
-/// without a branch.
-fn sample_tangents(keys: Keys, at: u32, mode: u32, span: Span) -> Keys {
-    var found = keys;
-    if HAS_SPLINES && HAS_FLOATS && mode == MODE_CUBIC {
-        found.leaving = values[at + span.row + 2u];
-        found.arriving = values[at + span.row + span.next];
+/// A key of four codes of 16 bits in half of an element. The numbers of a scale may all be the fourth code. A rotation
+/// has three codes, multiples of the step; the number that follows from its length of 1 comes last, and
+/// `sample_rotation` puts it in its place.
+fn sample_codes(found: vec4<u32>, mode: u32, step: f32, part: u32) -> vec4<f32> {
+    let pairs = bitcast<vec2<i32>>(select(found.xy, found.zw, (mode & MODE_UPPER) != 0u));
+    let codes = vec4<f32>(vec4(pairs.x << 16u, pairs.x, pairs.y << 16u, pairs.y) >> vec4(16u));
+    if part == PART_ROTATION {
+        let numbers = step * codes.xyz;
+        return vec4(numbers, sqrt(max(1.0 - dot(numbers, numbers), 0.0)));
     }
-    return found;
-}
-
-/// The mode without the bit for quantized keys.
-fn sample_interpolation(mode: u32) -> u32 {
-    if HAS_QUANTIZED {
-        return mode & ~MODE_QUANTIZED;
+    if part == PART_SCALE {
+        return select(codes, codes.wwww, (mode & MODE_FOURTH) != 0u);
     }
-    return mode;
+    return codes;
 }
 
 /// True for splines. In the condition of an `if`, `HAS_SPLINES` itself removes the branch.
-fn sample_is_cubic(interpolation: u32) -> bool {
+fn sample_is_cubic(mode: u32) -> bool {
     if HAS_SPLINES {
-        return interpolation == MODE_CUBIC;
+        return mode == MODE_CUBIC;
     }
     return false;
 }
 
 /// True for quaternions of any length, which turn along an arc.
-fn sample_is_slerp(interpolation: u32) -> bool {
+fn sample_is_slerp(mode: u32) -> bool {
     if HAS_BEYOND_GLTF {
-        return interpolation == MODE_SLERP;
+        return mode == MODE_SLERP;
     }
     return false;
 }
 
-/// A column of quantized keys, ready for reads.
-struct SampleColumn {
-    /// The word of a row in which the first code begins.
-    first: u32,
-    /// The rule by which the numbers become a value.
-    form: u32,
-    /// For each number the word in which its code begins, counted from `first`.
-    word: vec4<u32>,
-    /// The first bit of the code in that word.
-    shift: vec4<u32>,
-    /// The mask of the bits of the code.
-    mask: vec4<u32>,
-    /// The least value, added to the code.
-    least: vec4<i32>,
-    /// The quantization step, the factor of that sum.
-    step: f32,
-}
-
-/// Loads the column of an element of the keys. A spline has three elements: arriving tangent, value, leaving tangent.
-fn sample_column(at: u32, element: u32) -> SampleColumn {
-    var offset = at;
-    if HAS_SPLINES {
-        let wide = (words[at] & QUANTIZED_WIDE) != 0u;
-        offset += element * select(QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_WIDE_COLUMN_WORDS, wide);
-    }
-    let column = quantized_column_load(offset);
-    let widths = extractBits(vec4(column.format) >> (QUANTIZED_BITS * vec4(0u, 1u, 2u, 3u)), 0u, QUANTIZED_BITS);
-    let wide = (column.place & QUANTIZED_WIDE) != 0u;
-    let after = offset + QUANTIZED_COLUMN_WORDS;
-    let place = select(extractBits(column.place, 0u, QUANTIZED_PLACE_BITS), words[after], wide);
-    let bit = (place % 32u) + vec4(0u, widths.x, widths.x + widths.y, widths.x + widths.y + widths.z);
-    // Least values take a word each, or share one by two. Four words are loaded in both cases, without a branch.
-    let least_words = after + select(vec4(0u, 0u, 1u, 1u), vec4(1u, 2u, 3u, 4u), wide);
-    let words_of_least = vec4<i32>(vec4(
-        words[least_words.x],
-        words[least_words.y],
-        words[least_words.z],
-        words[least_words.w],
-    ));
-    let halves = (words_of_least << vec4(16u, 0u, 16u, 0u)) >> vec4(16u);
-    let step = ((column.format >> QUANTIZED_STEP_HIGH) << 19u) | ((column.place >> QUANTIZED_STEP_LOW) << 11u);
-    return SampleColumn(
-        place / 32u,
-        extractBits(column.place, QUANTIZED_FORM, QUANTIZED_FORM_BITS),
-        bit / 32u,
-        bit % 32u,
-        (vec4(1u) << widths) - 1u,
-        select(halves, words_of_least, wide),
-        bitcast<f32>(step),
-    );
-}
-
-/// The words at four indices below 4. Comparisons cost less than an index that differs from lane to lane.
-fn sample_words(found: vec4<u32>, index: vec4<u32>) -> vec4<u32> {
-    let lower = select(vec4(found.x), vec4(found.y), (index & vec4(1u)) != vec4(0u));
-    let upper = select(vec4(found.z), vec4(found.w), (index & vec4(1u)) != vec4(0u));
-    return select(lower, upper, index >= vec4(2u));
-}
-
-/// A quantized key: integers to numbers. A rotation gets its dropped component, or its length, from its length of 1.
-fn sample_quantized(column: SampleColumn, row: u32, rotation: bool) -> vec4<f32> {
-    let first = column.first + row;
-    // Four codes of up to 24 bits each end in the fourth word at the latest.
-    let found = vec4(words[first], words[first + 1u], words[first + 2u], words[first + 3u]);
-    let low = sample_words(found, column.word);
-    let high = sample_words(vec4(found.yzw, 0u), column.word);
-    // Two shifts, because a shift by 32 bits has no effect.
-    let codes = ((low >> column.shift) | ((high << vec4(1u)) << (31u - column.shift))) & column.mask;
-    let numbers = column.step * vec4<f32>(column.least + vec4<i32>(codes));
-    if !rotation {
-        return numbers;
-    }
-    let left = sqrt(max(1.0 - dot(numbers, numbers), 0.0));
-    let whole = select(numbers, vec4(left), vec4(column.form - QUANTIZED_NUMBERS) == vec4(1u, 2u, 3u, 4u));
-    return select(whole, quat_unit(numbers), column.form == QUANTIZED_UNIT);
-}
-
 /// Up to four numbers, each component by itself, or a quaternion of any length.
-fn sample_numbers(keys: Keys, interpolation: u32, span: Span) -> vec4<f32> {
+fn sample_numbers(keys: Keys, mode: u32, span: Span) -> vec4<f32> {
     let straight = span.interval < 0.0;
-    if HAS_SPLINES && interpolation == MODE_STEP && !straight {
+    if HAS_SPLINES && mode == MODE_STEP && !straight {
         return keys.start;
     }
-    if HAS_BEYOND_GLTF && interpolation == MODE_SLERP {
+    if HAS_BEYOND_GLTF && mode == MODE_SLERP {
         return quat_slerp_as_is(keys.start, keys.end, span.fraction);
     }
-    if HAS_SPLINES && interpolation == MODE_CUBIC && !straight {
+    if HAS_SPLINES && mode == MODE_CUBIC && !straight {
         return sample_cubic(keys, span);
     }
-    return keys.start + (keys.end - keys.start) * span.fraction;
+    let between = keys.start + (keys.end - keys.start) * span.fraction;
+    if HAS_QUANTIZED {
+        return between * keys.step;
+    }
+    return between;
 }
 
 /// A rotation, of unit length.
-fn sample_rotation(keys: Keys, interpolation: u32, span: Span) -> vec4<f32> {
-    if HAS_SPLINES && interpolation == MODE_STEP {
+fn sample_rotation(keys: Keys, mode: u32, span: Span) -> vec4<f32> {
+    if HAS_SPLINES && mode == MODE_STEP {
         return quat_normalize(keys.start, keys.start);
     }
-    if HAS_SPLINES && interpolation == MODE_CUBIC {
+    if HAS_SPLINES && mode == MODE_CUBIC {
         return quat_normalize(sample_cubic(keys, span), keys.start);
     }
-    return quat_slerp(keys.start, keys.end, span.fraction);
+    let q = quat_slerp(keys.start, keys.end, span.fraction);
+    if HAS_QUANTIZED {
+        // Keys of codes have another number in the place of the last one.
+        let swapped = vec3((mode & MODE_SWAPPED)) == MODE_SWAPPED_X * vec3(1u, 2u, 3u);
+        let last = select(select(select(q.w, q.x, swapped.x), q.y, swapped.y), q.z, swapped.z);
+        return vec4(select(q.xyz, q.www, swapped), last);
+    }
+    return q;
 }
 
-/// A rotation, or numbers.
-fn sample_any(at: u32, mode: u32, span: Span, rotation: bool) -> vec4<f32> {
+/// A rotation, or numbers. `part` is the part of a joint whose keys may be codes, and `step` their step.
+fn sample_any(at: u32, mode: u32, step: f32, span: Span, part: u32, rotation: bool) -> vec4<f32> {
     if mode == MODE_CONSTANT {
-        return values[at];
+        return value_load(at);
     }
-    let keys = sample_tangents(sample_keys(at, mode, span, rotation), at, mode, span);
+    let keys = sample_keys(sample_load(at, mode, span), at, mode, step, span, part);
     if rotation {
-        return sample_rotation(keys, sample_interpolation(mode), span);
+        return sample_rotation(keys, mode, span);
     }
-    return sample_numbers(keys, sample_interpolation(mode), span);
+    return sample_numbers(keys, mode, span);
 }
 
 /// A cubic Hermite spline.

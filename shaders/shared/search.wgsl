@@ -8,8 +8,7 @@
 
 /// The result of a search: the key interval of a time, and the fraction within it.
 struct Span {
-    /// The number of values from the first key to the key that is hit, or to the last key before the time. Of quantized
-    /// keys, the offset of its row in the words.
+    /// The number of values from the first key to the key that is hit, or to the last key before the time.
     row: u32,
     /// The number of values from there to the next key; 0 if a key is hit.
     next: u32,
@@ -23,29 +22,16 @@ struct Span {
 
 /// The time of a key.
 fn search_key_time(timeline: TimelineRecord, key: u32) -> Time {
-    if HAS_QUANTIZED && timeline.table == TIMES_EVEN {
-        let at = timeline.times;
-        let first = vec2(bitcast<f32>(words[at]), bitcast<f32>(words[at + 1u]));
-        let step = vec2(bitcast<f32>(words[at + 2u]), bitcast<f32>(words[at + 3u]));
-        // The high parts are whole numbers of one small unit, so that neither the product nor the sum is rounded.
-        let time = first + f32(key) * step;
-        return Time(time.x, time.y);
-    }
     let at = timeline.times + 2u * key;
     return Time(bitcast<f32>(words[at]), bitcast<f32>(words[at + 1u]));
-}
-
-/// The row of a key in a span.
-fn search_row(timeline: TimelineRecord, key: u32) -> u32 {
-    return select(0u, timeline.keys, HAS_QUANTIZED) + key * timeline.row;
 }
 
 /// The span of a key that is hit, by its index among the key times.
 fn search_hit(timeline: TimelineRecord, key: u32) -> Span {
     if HAS_BEYOND_GLTF && timeline.map != NONE {
-        return Span(search_row(timeline, words[timeline.map + MAPPING_WORDS * key]), 0u, 0.0, 0.0);
+        return Span(words[timeline.map + MAPPING_WORDS * key] * timeline.row, 0u, 0.0, 0.0);
     }
-    return Span(search_row(timeline, key), 0u, 0.0, 0.0);
+    return Span(key * timeline.row, 0u, 0.0, 0.0);
 }
 
 /// Finds the keys around a time.
@@ -56,7 +42,7 @@ fn search_hit(timeline: TimelineRecord, key: u32) -> Span {
 fn search_timeline(timeline: TimelineRecord, time: Time) -> Span {
     let passed = time_since(time, search_key_time(timeline, 0u));
     if passed < -timeline.window {
-        return Span(search_row(timeline, 0u), 0u, 0.0, 0.0);
+        return Span(0u, 0u, 0.0, 0.0);
     }
     let guess = passed * timeline.cells_per_second;
     let cell = u32(clamp(guess, 0.0, f32(timeline.cell_count)));
@@ -64,7 +50,7 @@ fn search_timeline(timeline: TimelineRecord, time: Time) -> Span {
     let after = min(cell + 2u, timeline.cell_count);
     var low = before;
     var high = min(cell + 2u, timeline.key_count);
-    if timeline.table < TIMES_EVEN {
+    if timeline.table != NONE {
         low = words[timeline.table + before];
         high = words[timeline.table + after] + 1u;
     }
@@ -90,7 +76,7 @@ fn search_timeline(timeline: TimelineRecord, time: Time) -> Span {
     }
     let source = mapping.source & MAP_KEY;
     if low + 1u >= timeline.key_count {
-        return Span(search_row(timeline, source), 0u, 0.0, 0.0);
+        return Span(source * timeline.row, 0u, 0.0, 0.0);
     }
     let next = search_key_time(timeline, low + 1u);
     let left = time_since(next, time);
@@ -101,10 +87,10 @@ fn search_timeline(timeline: TimelineRecord, time: Time) -> Span {
     let gone = select(since, left, (mapping.source & MAP_BACK) != 0u);
     var fraction = mapping.offset + mapping.scale * clamp(gone / interval, 0.0, 1.0);
     if straight {
-        return Span(search_row(timeline, source), timeline.row, fraction, -interval);
+        return Span(source * timeline.row, timeline.row, fraction, -interval);
     }
     if HAS_BEYOND_GLTF && timeline.easing != NONE && fraction > 0.0 {
         fraction = ease_fraction(timeline.easing, source, fraction);
     }
-    return Span(search_row(timeline, source), timeline.row, fraction, interval);
+    return Span(source * timeline.row, timeline.row, fraction, interval);
 }

@@ -35,7 +35,8 @@ pub(super) fn explain_call_error(interpolator: &dyn Interpolator, message: &str)
 pub(super) fn generate_calls(index: usize, interpolator: &dyn Interpolator) -> String {
     let (name, width, result_width) = (interpolator.name(), interpolator.width(), interpolator.result_width());
     let element = |key: &str| {
-        let number = |number: usize| format!("values[{key} + {}u].{}", number / 4, ["x", "y", "z", "w"][number % 4]);
+        let number =
+            |number: usize| format!("value_load({key} + {}u).{}", number / 4, ["x", "y", "z", "w"][number % 4]);
         let numbers: Vec<String> = (0..width).map(number).collect();
         format!("array<f32, {width}>({})", numbers.join(", "))
     };

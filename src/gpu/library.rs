@@ -131,7 +131,7 @@ impl GpuLibrary {
     async fn with_cache(
         cache: Arc<PipelineCache>,
         gpu: DeviceAndQueue<'_>,
-        packed: PackedLibrary,
+        mut packed: PackedLibrary,
     ) -> Result<Self, Error> {
         let device = gpu.device;
         check_limits(device)?;
@@ -144,6 +144,7 @@ impl GpuLibrary {
         let layout = bind_group_layout(device, Pass::Pose);
         scopes.pop().await?;
         check_device(device).await?;
+        packed.free_device_arrays();
         let library = Self {
             device: device.clone(),
             queue: gpu.queue.clone(),
@@ -180,10 +181,11 @@ impl GpuLibrary {
     /// * [`Error::Device`] if there is no memory for the upload: a part may have been replaced, and the call can be
     ///   repeated.
     pub fn replace(&mut self, packed: PackedLibrary) -> Result<(), Error> {
-        let packed = self.packed.replaced_by(packed)?;
+        let mut packed = self.packed.replaced_by(packed)?;
         self.packed.check_capacity(&packed)?;
         write(self.gpu(), &self.words, 0, packed.words())?;
         write(self.gpu(), &self.values, 0, packed.values())?;
+        packed.free_device_arrays();
         self.packed = packed;
         Ok(())
     }

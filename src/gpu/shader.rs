@@ -201,11 +201,11 @@ impl Composed {
 /// Constants for the features that a library uses. They are known when its kernels are compiled, so that unused code is
 /// removed: a branch that is never taken costs registers, and a software renderer executes both sides of it.
 fn feature_constants(features: Features) -> String {
-    let Features { splines, beyond_gltf, matrices, roots, floats, quantized } = features;
+    let Features { splines, beyond_gltf, matrices, roots, quantized } = features;
     format!(
         "const HAS_SPLINES: bool = {splines};\nconst HAS_BEYOND_GLTF: bool = {beyond_gltf};\n\
          const HAS_MATRICES: bool = {matrices};\nconst HAS_ROOTS: bool = {roots};\n\
-         const HAS_FLOATS: bool = {floats};\nconst HAS_QUANTIZED: bool = {quantized};\n"
+         const HAS_QUANTIZED: bool = {quantized};\n"
     )
 }
 
@@ -402,10 +402,11 @@ impl KernelText {
         let clips = packed.clip_offsets();
         let is_played = |&&(offset, of): &&(u32, SkeletonId)| of == skeleton && offset != record.rest_clip;
         let clip = clips.iter().find(is_played).map_or(record.rest_clip, |&(offset, _)| offset);
-        let ClipRecord { timelines, timeline_count, .. } = packed.arrays.record(clip);
+        let arrays = packed.device_arrays();
+        let ClipRecord { timelines, timeline_count, .. } = arrays.record(clip);
         let timeline: TimelineRecord =
-            if timeline_count > 0 { packed.arrays.record(timelines) } else { TimelineRecord::default() };
-        let span_rows = [timeline.keys + timeline.key_count / 2 * timeline.row, timeline.row];
+            if timeline_count > 0 { arrays.record(timelines) } else { TimelineRecord::default() };
+        let span_rows = [timeline.key_count / 2 * timeline.row, timeline.row];
         let interval = timeline.cells_per_second.recip();
         let layer = LayerRecord {
             clip,
@@ -430,8 +431,8 @@ impl KernelText {
         };
         let layers = vec![layer; (plan.instances_per_group * layers) as usize];
         let buffers = [
-            ("words", packed.arrays.words.to_vec()),
-            ("values", bytemuck::cast_slice(&packed.arrays.values).to_vec()),
+            ("words", arrays.words.to_vec()),
+            ("values", bytemuck::cast_slice(&arrays.values).to_vec()),
             ("layers", bytemuck::cast_slice(&layers).to_vec()),
             ("frame", bytemuck::cast_slice(&[Frame::default()]).to_vec()),
             ("batch", bytemuck::cast_slice(&[batch]).to_vec()),

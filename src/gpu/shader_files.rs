@@ -108,7 +108,7 @@ macro_rules! file {
 pub(super) const BANDWIDTH: ShaderFile = file!("bandwidth.wgsl");
 
 /// The files of all kernels.
-pub(super) static FILES: [ShaderFile; 37] = [
+pub(super) static FILES: [ShaderFile; 38] = [
     BANDWIDTH,
     file!("drive.wgsl"),
     file!("events.wgsl"),
@@ -146,6 +146,7 @@ pub(super) static FILES: [ShaderFile; 37] = [
     file!("shared/sample.wgsl"),
     file!("shared/search.wgsl"),
     file!("shared/sync.wgsl"),
+    file!("shared/value.wgsl"),
 ];
 
 /// A file with all files that it needs, directly or not. The file comes last. Where a file needs one of several

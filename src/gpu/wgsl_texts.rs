@@ -162,16 +162,9 @@ fn ways_to_pack(kernel: PoseKernel) -> impl Iterator<Item = PoseKernel> {
 
 /// All sets of features.
 fn feature_sets() -> impl Iterator<Item = Features> {
-    (0..64).map(|set| {
+    (0..32).map(|set| {
         let has = |bit: u32| set >> bit & 1 == 1;
-        Features {
-            splines: has(0),
-            beyond_gltf: has(1),
-            matrices: has(2),
-            roots: has(3),
-            floats: has(4),
-            quantized: has(5),
-        }
+        Features { splines: has(0), beyond_gltf: has(1), matrices: has(2), roots: has(3), quantized: has(4) }
     })
 }
 
@@ -273,11 +266,11 @@ fn each_kernel_comes_with_every_set_of_features() {
     // Kernels that differ but for skin format, features and interpolators: without mixing, three capacities in each of
     // 10 workgroups; with either mixing four, but three in the largest workgroup that holds joints; and search results
     // in layers, without mixing and with the mixing that only blends.
-    let expected = (3 * 10 + 2 * (4 * 10 - 1) + 2 * 10) * 3 * (64 + 3 * 2) * 2;
+    let expected = (3 * 10 + 2 * (4 * 10 - 1) + 2 * 10) * 3 * (32 + 3 * 2) * 2;
     // The same in the nine workgroups with a lane per joint: those that keep no matrices, in three formats, and those
     // that write nothing but skins, of any scales or of uniform ones, where half matrices are packed in two ways.
     let expected = expected + (3 * 9 + 2 * (4 * 9 - 1) + 2 * 9) * (3 + 2 * 4) * 2 * 2;
-    assert_eq!((pose.len(), others.len()), (expected, 2 * 64 + 7));
+    assert_eq!((pose.len(), others.len()), (expected, 2 * 32 + 7));
     assert_eq!(other_texts().len(), 3);
 }
 
@@ -348,7 +341,7 @@ fn kernels_of_one_name_have_one_text() {
     let plan = Plan::new(Mixing::None, &SkeletonRecord::default(), 1);
     for pass in [Pass::Play, Pass::Pose, Pass::RootMotion] {
         let names: HashSet<_> = feature_sets().map(|features| kernel_name(features, pass, &plan.kernel)).collect();
-        assert_eq!(names.len(), 64, "{pass:?}");
+        assert_eq!(names.len(), 32, "{pass:?}");
     }
 }
 
@@ -382,10 +375,10 @@ fn naga_accepts_the_texts_and_each_function_is_in_a_kernel() {
 #[test]
 fn a_kernel_has_no_code_for_features_that_its_library_lacks() {
     let plan = Plan::new(Mixing::None, &SkeletonRecord::default(), 1);
-    let composed = Composed::pose(&plan.kernel, Features { floats: true, ..Features::default() }, &[]);
+    let composed = Composed::pose(&plan.kernel, Features::default(), &[]);
     let module = naga::front::wgsl::parse_str(&composed.code).unwrap();
     let names: Vec<_> = module.functions.iter().filter_map(|(_, function)| function.name.as_deref()).collect();
-    for name in ["ease_fraction", "quat_from_euler_angles", "sample_cubic", "sample_quantized", "root_take_out"] {
+    for name in ["ease_fraction", "quat_from_euler_angles", "sample_cubic", "root_take_out"] {
         assert!(!names.contains(&name), "{name} is in a plain kernel");
     }
     assert!(names.contains(&"sample_rotation"));

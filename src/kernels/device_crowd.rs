@@ -13,18 +13,16 @@ use crate::model::{Crowd, Outputs, SkeletonId, Step, Ticks};
 use crate::pack::record::{Frame, NONE};
 use crate::pack::{CrowdOptions, Features, OutputLayout, PackedCrowd, PackedLibrary, parameter_count};
 
-/// The bytes that the buffer of words must have behind its contents: kernels load up to 12 bytes beyond a key.
-const WORDS_PADDING: usize = 16;
-
-/// The contents of a buffer of the library, and its size in bytes, which is more; `None` for a buffer of a batch.
+/// The contents of a buffer of the library, and its size in bytes, which is at least 16; `None` for a buffer of a
+/// batch.
 pub fn library_buffer(library: &PackedLibrary, buffer: Buffer) -> Option<(&[u8], u64)> {
-    let (contents, padding) = match buffer {
-        Buffer::Words => (library.words(), WORDS_PADDING),
-        Buffer::Values => (library.values(), 0),
+    let contents = match buffer {
+        Buffer::Words => library.words(),
+        Buffer::Values => library.values(),
         _ => return None,
     };
     // A binding must not be empty.
-    Some((contents, (contents.len() + padding).max(16) as u64))
+    Some((contents, contents.len().max(16) as u64))
 }
 
 /// A crowd packed for the kernels of the GPU engine, on a device that this library does not know: the contents and

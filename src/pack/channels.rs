@@ -291,12 +291,6 @@ fn joint_channel(arrays: &mut Arrays, channels: &Channels, target: Target, rest:
     Channel::new(MODE_SPLIT | euler, 0, arrays.push_records(&parts))
 }
 
-/// Packs channels in the compact form, and returns their offset in the words. `None` if they have no such form.
-#[cfg(all(test, feature = "gpu"))]
-pub fn pack_compact(arrays: &mut Arrays, rest: u32, channels: &[Channel]) -> Option<u32> {
-    Some(CompactTable::new(arrays, rest, channels)?.pack(arrays))
-}
-
 /// Compact channels before their packing.
 struct CompactTable {
     words: u32,

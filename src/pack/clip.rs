@@ -59,6 +59,7 @@ pub fn pack_clip<'a>(
         events: pack_events(arrays, clip),
         root: clip.root_motion.map_or(NONE, |root| pack_root(arrays, skeleton, root)),
         compact: compact.into(),
+        steps: 0,
     }
 }
 
@@ -151,9 +152,11 @@ pub fn sizes(library: &Library, clip: &Clip, quantized: QuantizedCurves) -> Size
     let numbers = skeleton.weight_count() + skeleton.property_width();
     // A translation, rotation or scale with a track per number needs three more channels and three more values.
     let split = 3 * clip.tracks.iter().filter(|track| track.component.is_some()).count();
+    let joints = skeleton.joints().len();
     let mut sizes = Sizes {
-        words: 6 * skeleton.joints().len() + ClipRecord::WORDS + Root::WORDS + 5 * numbers + Channel::WORDS * split,
-        values: numbers + split,
+        words: 6 * joints + ClipRecord::WORDS + Root::WORDS + 5 * numbers + Channel::WORDS * split,
+        // A GPU has an element of quantization steps per joint.
+        values: numbers + split + joints,
     };
     sizes.add(event_sizes(clip));
     for (index, Track { curve, .. }) in clip.tracks.iter().enumerate() {

@@ -23,8 +23,6 @@ pub struct Features {
     pub matrices: bool,
     /// Clips with root motion.
     pub roots: bool,
-    /// Keys stored as `f32`.
-    pub floats: bool,
     /// Quantized keys.
     pub quantized: bool,
 }
@@ -32,25 +30,23 @@ pub struct Features {
 impl Features {
     /// All features.
     #[cfg(test)]
-    pub const ALL: Self =
-        Self { splines: true, beyond_gltf: true, matrices: true, roots: true, floats: true, quantized: true };
+    pub const ALL: Self = Self { splines: true, beyond_gltf: true, matrices: true, roots: true, quantized: true };
 
     /// One bit per feature, in the order of the fields from the lowest on: kernels of other bits are other kernels.
     pub fn bits(self) -> u32 {
-        let Self { splines, beyond_gltf, matrices, roots, floats, quantized } = self;
-        let all = [splines, beyond_gltf, matrices, roots, floats, quantized];
+        let Self { splines, beyond_gltf, matrices, roots, quantized } = self;
+        let all = [splines, beyond_gltf, matrices, roots, quantized];
         (0..).zip(all).map(|(bit, has)| u32::from(has) << bit).sum()
     }
 
     /// The features of either of two libraries.
     pub fn or(self, other: Self) -> Self {
-        let Self { splines, beyond_gltf, matrices, roots, floats, quantized } = other;
+        let Self { splines, beyond_gltf, matrices, roots, quantized } = other;
         Self {
             splines: self.splines || splines,
             beyond_gltf: self.beyond_gltf || beyond_gltf,
             matrices: self.matrices || matrices,
             roots: self.roots || roots,
-            floats: self.floats || floats,
             quantized: self.quantized || quantized,
         }
     }
@@ -88,7 +84,6 @@ impl Features {
         self.beyond_gltf |= mode & MODE_EULER != 0;
         let interpolation = mode & !(MODE_EULER | MODE_QUANTIZED);
         self.quantized |= mode & MODE_QUANTIZED != 0;
-        self.floats |= mode & MODE_QUANTIZED == 0 && (MODE_STEP..=MODE_SLERP).contains(&interpolation);
         match interpolation {
             MODE_STEP | MODE_CUBIC => self.splines = true,
             // Each number may have its own interpolation.
@@ -131,7 +126,7 @@ mod tests {
     fn features_are_those_of_the_content() {
         let moved = |curve| Track::new(Target::Translation(0), curve);
         let linear = || moved(curve(Interpolation::Linear, 3));
-        let none = Features { floats: true, ..Features::default() };
+        let none = Features::default();
         assert_eq!(features(None, linear(), None), none);
         let matrix = Some(DAffine3::IDENTITY);
         assert_eq!(features(matrix, linear(), None), Features { matrices: true, ..none });

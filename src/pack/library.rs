@@ -12,6 +12,7 @@ use crate::model::{
 use crate::pack::arrays::{Arrays, Sizes};
 use crate::pack::chain::{self, PackedChain, ReachJoints};
 use crate::pack::channels::QuantizedCurves;
+use crate::pack::device_form::DeviceForm;
 use crate::pack::record::{ClipRecord, EASING_BEZIER, NONE, SkeletonRecord};
 use crate::pack::timeline::Timelines;
 use crate::pack::{Features, clip, drive, skeleton};
@@ -42,8 +43,10 @@ use crate::pack::{Features, clip, drive, skeleton};
 pub struct PackedLibrary {
     pub(crate) arrays: Arrays,
     /// The capacity for the arrays of libraries that take the place of this one in an engine, at least the size of its
-    /// own arrays.
+    /// own arrays on a GPU.
     pub(crate) capacity: Sizes,
+    /// Set if the library has quantized keys: its form for a GPU, made when it is asked for.
+    pub(super) device_form: Option<DeviceForm>,
     pub(crate) skeletons: Vec<PackedSkeleton>,
     pub(super) clips: Vec<PackedClip>,
     /// For each mask its skeleton and the offset of its weights in the words.
@@ -192,6 +195,7 @@ impl PackedLibrary {
             point_count: space.points().len(),
         };
         let blend_spaces = library.blend_spaces().iter().map(pack_space).collect();
+        let head = arrays.words.len();
         for (index, (packed, clip)) in clips.iter().zip(library.clips()).enumerate() {
             let skeleton = &mut skeletons[clip.skeleton.index()].record;
             let quantized = quantized(index);
@@ -201,25 +205,57 @@ impl PackedLibrary {
             features.add_clip(&arrays, skeleton, packed.offset);
         }
         timelines.keys.fill(&mut arrays, threads);
-        if features.quantized {
-            // A code is read from two words. After the last code, the second word must exist.
-            arrays.words.push(0);
-        }
         let interpolators = library.interpolators().to_vec();
         let capacity = arrays.sizes();
-        Ok(Self { features, masks, chains, knots, blend_spaces, arrays, capacity, skeletons, clips, interpolators })
+        let mut packed = Self {
+            features,
+            masks,
+            chains,
+            knots,
+            blend_spaces,
+            arrays,
+            capacity,
+            device_form: features.quantized.then(|| DeviceForm::new(head)),
+            skeletons,
+            clips,
+            interpolators,
+        };
+        if let Some(form) = &packed.device_form {
+            packed.capacity = form.sizes(&packed.arrays, packed.clip_records());
+        }
+        Ok(packed)
     }
 
     /// The bytes of the array of words, for [`Buffer::Words`](crate::kernels::Buffer::Words) on a device of the caller:
-    /// numbers of 32 bits, in the byte order of this machine. The buffer is larger:
-    /// [`library_buffer`](crate::kernels::library_buffer).
+    /// numbers of 32 bits, in the byte order of this machine. A library without joints may have none, but a buffer must
+    /// not be empty: [`library_buffer`](crate::kernels::library_buffer).
+    ///
+    /// The first call for a library with compressed keys makes the arrays that kernels read, which take more bytes than
+    /// [`size`](Self::size) says, and keeps them.
     pub fn words(&self) -> &[u8] {
-        bytemuck::cast_slice(&self.arrays.words)
+        bytemuck::cast_slice(&self.device_arrays().words)
     }
 
     /// The bytes of the array of values, for [`Buffer::Values`](crate::kernels::Buffer::Values): four `f32` each.
+    /// Compressed keys are as in [`words`](Self::words).
     pub fn values(&self) -> &[u8] {
-        bytemuck::cast_slice(&self.arrays.values)
+        bytemuck::cast_slice(&self.device_arrays().values)
+    }
+
+    /// The arrays that kernels read.
+    pub(crate) fn device_arrays(&self) -> &Arrays {
+        self.device_form.as_ref().map_or(&self.arrays, |form| form.arrays(&self.arrays, self.clip_records()))
+    }
+
+    /// The offsets of the records of all clips, with their skeletons.
+    fn clip_records(&self) -> impl Iterator<Item = (u32, SkeletonRecord)> {
+        self.clips.iter().map(|clip| (clip.offset, self.skeletons[clip.skeleton.index()].record))
+    }
+
+    /// Frees the arrays that only kernels read, after their upload.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn free_device_arrays(&mut self) {
+        self.device_form.as_mut().map(DeviceForm::free);
     }
 
     /// The number of bytes of the packed arrays.

@@ -12,6 +12,7 @@ mod chain;
 mod channels;
 mod clip;
 mod crowd;
+mod device_form;
 mod displacement;
 mod drive;
 mod easing;
@@ -37,8 +38,6 @@ pub use capacity::CrowdOptions;
 pub(crate) use capacity::{BatchCapacity, check_changed_crowd, check_index, parameter_count};
 pub(crate) use chain::ReachLink;
 pub(crate) use channels::JointChannels;
-#[cfg(all(test, feature = "gpu"))]
-pub(crate) use channels::pack_compact;
 pub use clip::ClipBytes;
 pub(crate) use crowd::{PackedBatch, PackedCrowd, pack_layer};
 #[cfg(feature = "gpu")]

@@ -3,7 +3,11 @@
 use glam::DVec4;
 
 use crate::model::Curve;
-use crate::pack::record::{QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_WIDE_COLUMN_WORDS};
+use crate::pack::record::{
+    QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_FORM_BITS, QUANTIZED_NARROW_COLUMN_WORDS, QUANTIZED_NUMBERS,
+    QUANTIZED_PLACE_BITS, QUANTIZED_STEP_HIGH, QUANTIZED_STEP_LOW, QUANTIZED_UNIT, QUANTIZED_WIDE,
+    QUANTIZED_WIDE_COLUMN_WORDS, QuantizedColumn,
+};
 
 /// The most bits per code. An `f32` holds every integer of 24 bits exactly.
 pub const MAX_BITS: u32 = 24;
@@ -81,15 +85,85 @@ pub struct QuantizedKeys {
 impl QuantizedKeys {
     /// Decodes the value of a key in `f64`. Engines differ by their rounding to `f32`.
     pub fn value(&self, key: usize) -> DVec4 {
-        let number =
-            |number: usize| f64::from(self.step) * (f64::from(self.least[number]) + f64::from(self.codes[key][number]));
-        let mut numbers = DVec4::new(number(0), number(1), number(2), number(3));
-        match self.form {
-            Form::Numbers => {}
-            Form::Dropped(index) => numbers[index] = (1.0 - numbers.length_squared()).max(0.0).sqrt(),
-            Form::Unit => numbers = numbers.normalize_or(DVec4::W),
+        let number = |number: usize| f64::from(self.least[number]) + f64::from(self.codes[key][number]);
+        decode(self.form, self.step, [0, 1, 2, 3].map(number))
+    }
+}
+
+/// The value of a key whose numbers are these multiples of a step.
+fn decode(form: Form, step: f32, multiples: [f64; 4]) -> DVec4 {
+    let mut numbers = f64::from(step) * DVec4::from_array(multiples);
+    match form {
+        Form::Numbers => {}
+        Form::Dropped(index) => numbers[index] = (1.0 - numbers.length_squared()).max(0.0).sqrt(),
+        Form::Unit => numbers = numbers.normalize_or(DVec4::W),
+    }
+    numbers
+}
+
+/// A column of a packed library, ready to read its keys.
+#[derive(Debug, Clone, Copy)]
+pub struct PackedColumn {
+    /// The conversion of the numbers to a value.
+    pub form: Form,
+    /// The quantization step.
+    pub step: f32,
+    least: [i32; 4],
+    widths: [u32; 4],
+    /// The bit of a row at which the first code begins.
+    bit: usize,
+}
+
+impl PackedColumn {
+    /// Reads the record at an offset of the words.
+    pub fn new(words: &[u32], offset: u32) -> Self {
+        let (record, rest) = words[offset as usize..].split_at(QuantizedColumn::WORDS);
+        let record: QuantizedColumn = bytemuck::pod_read_unaligned(bytemuck::cast_slice(record));
+        let halves = |word: u32| [i32::from(word as i16), i32::from((word >> 16) as i16)];
+        let (bit, least) = if record.place & QUANTIZED_WIDE == 0 {
+            let [[x, y], [z, w]] = [halves(rest[0]), halves(rest[1])];
+            (record.place & ((1 << QUANTIZED_PLACE_BITS) - 1), [x, y, z, w])
+        } else {
+            (rest[0], [1, 2, 3, 4].map(|word: usize| rest[word] as i32))
+        };
+        let form = match record.place >> QUANTIZED_FORM & ((1 << QUANTIZED_FORM_BITS) - 1) {
+            QUANTIZED_NUMBERS => Form::Numbers,
+            QUANTIZED_UNIT => Form::Unit,
+            dropped => Form::Dropped((dropped - QUANTIZED_NUMBERS - 1) as usize),
+        };
+        let width = |number: u32| record.format >> (QUANTIZED_BITS * number) & ((1 << QUANTIZED_BITS) - 1);
+        let (step_high, step_low) = (record.format >> QUANTIZED_STEP_HIGH, record.place >> QUANTIZED_STEP_LOW);
+        let step = f32::from_bits(step_high << 19 | step_low << 11);
+        Self { form, step, least, widths: [0, 1, 2, 3].map(width), bit: bit as usize }
+    }
+
+    /// The numbers of a key, in steps, from the words of its row.
+    pub fn multiples(&self, row: &[u32]) -> [i32; 4] {
+        let mut bit = self.bit;
+        [0, 1, 2, 3].map(|number| {
+            let width = self.widths[number] as usize;
+            let (first, shift) = (bit / u32::BITS as usize, bit % u32::BITS as usize);
+            bit += width;
+            // After the last code, there may be no second word.
+            let word = |index: usize| u64::from(row.get(index).copied().unwrap_or(0));
+            let code = (word(first) | word(first + 1) << u32::BITS) >> shift & ((1 << width) - 1);
+            self.least[number] + code as i32
+        })
+    }
+
+    /// The same numbers as codes of 16 bits, which hold them. The last number of a rotation takes the place of the
+    /// number that is not stored.
+    pub fn short_codes(&self, row: &[u32]) -> [u16; 4] {
+        let mut codes = self.multiples(row).map(|multiple| multiple as u16);
+        if let Form::Dropped(index) = self.form {
+            codes.swap(index, 3);
         }
-        numbers
+        codes
+    }
+
+    /// Decodes the value of a key in `f64`, from the words of its row.
+    pub fn value(&self, row: &[u32]) -> DVec4 {
+        decode(self.form, self.step, self.multiples(row).map(f64::from))
     }
 }
 

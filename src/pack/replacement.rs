@@ -88,10 +88,8 @@ impl PackedLibrary {
     /// * [`Error::Usage`] if kernels or crowds lack a feature.
     #[cfg(feature = "gpu")]
     pub(crate) fn check_capacity(&self, other: &Self) -> Result<(), Error> {
-        let sizes = [
-            ("words", other.arrays.words.len(), self.capacity.words),
-            ("values", other.arrays.values.len(), self.capacity.values),
-        ];
+        let needed = other.device_arrays().sizes();
+        let sizes = [("words", needed.words, self.capacity.words), ("values", needed.values, self.capacity.values)];
         for (name, needed, allowed) in sizes {
             if needed > allowed {
                 let hint = "call PackedLibrary::reserve_for before the engine is made";

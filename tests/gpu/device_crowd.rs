@@ -253,11 +253,11 @@ fn the_kernels_of_a_library_are_enough_for_crowds_without_goals_and_transitions(
 }
 
 #[test]
-fn the_words_of_a_library_fit_a_binding_with_their_padding() {
+fn the_words_of_a_library_fit_a_binding() {
     let library = demo::library().unwrap();
     let packed = PackedLibrary::new(&library).unwrap();
     let crowd = demo::crowd(&library, 1).unwrap();
-    let limits = DeviceLimits { max_binding_bytes: packed.words().len() as u64 + 15, ..DeviceLimits::default() };
+    let limits = DeviceLimits { max_binding_bytes: packed.words().len() as u64 - 1, ..DeviceLimits::default() };
     match DeviceCrowd::new(&packed, &crowd, Outputs::SKIN, CrowdOptions::NONE, limits) {
         Err(Error::Limit { needed, allowed, .. }) => {
             assert_eq!((needed, allowed), (allowed + 1, limits.max_binding_bytes))

@@ -746,7 +746,7 @@ static void test_packed(void) {
     CHECK(buffer.bytes == expected[at].bytes && buffer.content_bytes == expected[at].contents);
   }
   OK(posse_packed_get_buffer(packed, 0, POSSE_BUFFER_WORDS, &buffer));
-  CHECK(buffer.bytes == buffer.content_bytes + 16);
+  CHECK(buffer.bytes == buffer.content_bytes);
   CHECK(posse_packed_get_buffer(packed, 0, POSSE_BUFFER_ROOT_MOTION + 1, &buffer) == POSSE_STATUS_ARGUMENT);
   CHECK(posse_packed_read(packed, 0, POSSE_BUFFER_LAYERS, bytes, 359) == POSSE_STATUS_BUFFER);
   OK(posse_packed_read(packed, 0, POSSE_BUFFER_LAYERS, bytes, sizeof bytes));

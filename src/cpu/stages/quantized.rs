@@ -1,4 +1,5 @@
-//! Quantized keys: integers to values, by masks and multiplications, as in `shaders/shared/sample.wgsl`.
+//! Quantized keys: integers to values, by masks and multiplications. A GPU reads another form, which
+//! `src/pack/device_form.rs` makes.
 
 use std::cmp::Ordering;
 

@@ -1,6 +1,5 @@
 //! Tests of single shader functions on the GPU, against exact or `f64` arithmetic.
 
-mod compact_channels;
 mod harness;
 mod skin_formats;
 
@@ -9,8 +8,8 @@ use glam::{DAffine3, DQuat, DVec3, DVec4};
 use crate::gpu::function_tests::harness::{Random, run, single, words};
 use crate::model::Timeline;
 use crate::pack::Arrays;
-use crate::pack::record::{NONE, QUAT_SHORT_ARC, TimelineRecord, split};
-use crate::pack::{Beyond, PackedTimeline, is_even};
+use crate::pack::record::{MODE_FOURTH, MODE_SWAPPED_X, MODE_UPPER, NONE, QUAT_SHORT_ARC, split};
+use crate::pack::{Beyond, PackedTimeline};
 use crate::reference::search;
 
 /// The angle between the rotations of two unit quaternions.
@@ -41,7 +40,7 @@ fn slerp_is_right_within_3e_7_rad() {
         let weight = |part: f64| if arc < 1e-12 { part } else { (part * arc).sin() / arc.sin() };
         truth.push(a * weight(1.0 - fraction) + b * weight(fraction));
     }
-    let body = "return quat_slerp(values[3u * i], values[3u * i + 1u], values[3u * i + 2u].x);";
+    let body = "return quat_slerp(value_load(3u * i), value_load(3u * i + 1u), value_load(3u * i + 2u).x);";
     let found = run(truth.len(), body, &[], &values).into_iter().map(DQuat::from_vec4);
     let errors = found.zip(&truth).map(|(found, &truth)| angle(found, truth).max((found.length() - 1.0).abs()));
     let worst = errors.fold(0.0, f64::max);
@@ -57,7 +56,7 @@ fn any_quaternion_is_normalised() {
         values.push((random.vector().normalize() * size).as_vec4().to_array());
     }
     let fallback = DQuat::from_xyzw(0.6, 0.0, 0.8, 0.0);
-    let body = |fallback: &str| format!("return quat_normalize(values[i], {fallback});");
+    let body = |fallback: &str| format!("return quat_normalize(value_load(i), {fallback});");
     let found = run(values.len(), &body("vec4(0.6, 0.0, 0.8, 0.0) * 7.0"), &[], &values);
     for (found, value) in found.into_iter().zip(&values) {
         let whole = DVec4::from_array(value.map(f64::from));
@@ -201,41 +200,6 @@ fn search_all(arrays: &mut Arrays, queries: &[(u32, f32, f32)]) -> Vec<DVec4> {
 }
 
 #[test]
-fn even_keys_are_found_without_stored_times() {
-    let mut random = Random(6);
-    let mut arrays = Arrays::default();
-    let mut queries: Vec<(u32, f32, f32)> = Vec::new();
-    let mut truth = Vec::new();
-    for (first, step, keys) in [
-        (0.0, 1.0 / 30.0, 60),
-        (1.0 / 24.0, 1.0 / 24.0, 48),
-        (-3.0, 0.1, 4000),
-        (1000.0, 0.5, 30),
-        (-1.0, 2.0 / 25.0, 26),
-        (-1.0, 2.0 / 7897.0, 7898),
-    ] {
-        let timeline = Timeline::new((0..keys).map(|key| first + f64::from(key) * step).collect()).unwrap();
-        assert!(is_even(&timeline), "{first}, {step}, {keys}");
-        let record = PackedTimeline::even(&mut arrays, &timeline).record(2, NONE);
-        let offset = arrays.push_records(&[TimelineRecord { keys: 100, ..record }]);
-        for case in 0..2000 {
-            let key = timeline.times()[random.bits() as usize % timeline.len()];
-            let time = if case % 3 == 0 { key } else { random.within(timeline.first() - 0.1..timeline.last() + 0.1) };
-            let (high, low) = split(time);
-            queries.push((offset, high, low));
-            truth.push((((time - first) / step).clamp(0.0, f64::from(keys - 1)), step, time));
-        }
-    }
-    let spans = search_all(&mut arrays, &queries);
-    for (found, (place, step, time)) in spans.into_iter().zip(truth) {
-        let [row, _, fraction, interval] = found.to_array();
-        let error = (row - 100.0) / 2.0 + fraction - place;
-        assert!(error.abs() <= 4e-7, "{time} s: {found}, not {place}");
-        assert!(interval == 0.0 || (interval / step - 1.0).abs() <= 4e-7, "{interval}, not {step}");
-    }
-}
-
-#[test]
 fn matrices_are_composed_and_multiplied() {
     let mut random = Random(7);
     let mut values: Vec<[f32; 4]> = Vec::new();
@@ -251,8 +215,8 @@ fn matrices_are_composed_and_multiplied() {
         truth.push(matrix() * matrix());
     }
     let body = "let at = 6u * (i / 3u);
-        let left = matrix_compose(values[at].xyz, values[at + 1u], values[at + 2u].xyz);
-        let right = matrix_compose(values[at + 3u].xyz, values[at + 4u], values[at + 5u].xyz);
+        let left = matrix_compose(value_load(at).xyz, value_load(at + 1u), value_load(at + 2u).xyz);
+        let right = matrix_compose(value_load(at + 3u).xyz, value_load(at + 4u), value_load(at + 5u).xyz);
         let product = matrix_multiply(left, right);
         return array(product.x, product.y, product.z)[i % 3u];";
     for (row, found) in run(3 * truth.len(), body, &[], &values).into_iter().enumerate() {
@@ -272,13 +236,44 @@ fn splines_follow_the_formula_of_gltf() {
     let single = |vector: &DVec4| vector.as_vec4().to_array();
     let values: Vec<[f32; 4]> =
         cases.iter().flat_map(|(keys, t)| keys.iter().map(single).chain([[*t as f32; 4]])).collect();
-    let body = "let span = Span(0u, 3u, values[7u * i + 6u].x, 0.75);
-        return sample_cubic(sample_tangents(sample_keys(7u * i, MODE_CUBIC, span, false), 7u * i, MODE_CUBIC, span), span);";
+    let body = "let span = Span(0u, 3u, value_load(7u * i + 6u).x, 0.75);
+        let loaded = sample_load(7u * i, MODE_CUBIC, span);
+        return sample_cubic(sample_keys(loaded, 7u * i, MODE_CUBIC, 0.0, span, PART_TRANSLATION), span);";
     for (found, (keys, t)) in run(cases.len(), body, &[], &values).into_iter().zip(cases) {
         let [_, start, leaving, arriving, end, _] = keys;
         let (t2, t3) = (t * t, t * t * t);
         let ends = start * (2.0 * t3 - 3.0 * t2 + 1.0) + end * (3.0 * t2 - 2.0 * t3);
         let expected = ends + (leaving * (t3 - 2.0 * t2 + t) + arriving * (t3 - t2)) * 0.75;
         assert!((found - expected).abs().max_element() < 4e-7, "at {t}: {found}, expected {expected}");
+    }
+}
+
+#[test]
+fn codes_become_numbers_and_rotations() {
+    let element = |halves: [[i16; 4]; 2]| bytemuck::cast::<[[i16; 4]; 2], [f32; 4]>(halves);
+    // With a step of 2^-15, codes of 0.5 and -0.25 are 16384 and -8192. 1 - 0.5^2 - 0.5^2 - 0.5^2 is 0.5^2.
+    let (half, quarter) = (1 << 14, -(1 << 13));
+    let values = [element([[half, quarter, i16::MIN, 1], [half, -half, half, i16::MAX]])];
+    let step = 2.0_f64.powi(-15);
+    let lower = DVec4::new(0.5, -0.25, -1.0, step);
+    let upper = DVec4::new(0.5, -0.5, 0.5, 1.0 - step);
+    let rest = (1.0 - 3.0 * 0.25_f64).sqrt();
+    for (part, mode, wanted) in [
+        ("PART_TRANSLATION", 0, lower),
+        ("PART_TRANSLATION", MODE_UPPER, upper),
+        ("PART_SCALE", 0, lower),
+        ("PART_SCALE", MODE_FOURTH, DVec4::splat(step)),
+        ("PART_SCALE", MODE_UPPER | MODE_FOURTH, DVec4::splat(1.0 - step)),
+        ("PART_ROTATION", MODE_UPPER, DVec4::new(0.5, -0.5, 0.5, rest)),
+        ("PART_ROTATION", MODE_UPPER | MODE_SWAPPED_X, DVec4::new(rest, -0.5, 0.5, 0.5)),
+        ("PART_ROTATION", MODE_UPPER | 2 * MODE_SWAPPED_X, DVec4::new(0.5, rest, 0.5, -0.5)),
+        ("PART_ROTATION", MODE_UPPER | 3 * MODE_SWAPPED_X, DVec4::new(0.5, -0.5, rest, 0.5)),
+    ] {
+        let body = format!(
+            "let mode = MODE_LINEAR | MODE_QUANTIZED | {mode}u;
+            return sample_any(0u, mode, {step:e}, Span(0u, 0u, 0.0, 0.0), {part}, {part} == PART_ROTATION);"
+        );
+        let found = run(1, &body, &[], &values)[0];
+        assert!((found - wanted).abs().max_element() < 2e-7, "{part}, {mode}: {found}, not {wanted}");
     }
 }

@@ -15,7 +15,7 @@ fn halves_are_those_of_the_cpu() {
     // Ties: numbers halfway between an `f16` and the next.
     numbers.extend((0..20_000).map(|_| f32::from_bits(random.bits() as u32 & 0x87ff_e000 | 0x3800_1000)));
     let values: Vec<[f32; 4]> = numbers.iter().map(|&number| [number; 4]).collect();
-    let body = "return vec4(f32(pack_half(values[i].x)));";
+    let body = "return vec4(f32(pack_half(value_load(i).x)));";
     let found = run_with(SkinFormat::HalfMatrix, numbers.len(), body, &[], &values);
     for (&number, found) in numbers.iter().zip(found) {
         assert_eq!(found.x, f64::from(half::from_f32(number)), "{number:e}");
@@ -55,7 +55,8 @@ fn a_rotation_matrix_becomes_its_quaternion() {
     let rows = |rotation: &DQuat| DMat3::from_quat(rotation.normalize()).transpose().to_cols_array_2d();
     let values: Vec<[f32; 4]> =
         rotations.iter().flat_map(rows).map(|[x, y, z]| [x as f32, y as f32, z as f32, 0.0]).collect();
-    let body = "return skin_rotation(values[3u * i].xyz, values[3u * i + 1u].xyz, values[3u * i + 2u].xyz);";
+    let body =
+        "return skin_rotation(value_load(3u * i).xyz, value_load(3u * i + 1u).xyz, value_load(3u * i + 2u).xyz);";
     let found = run_with(SkinFormat::DualQuaternion, rotations.len(), body, &[], &values);
     for (rotation, found) in rotations.iter().zip(found) {
         let found = DQuat::from_vec4(found);
@@ -82,7 +83,7 @@ fn blended(joints: [[u32; 6]; 2], point: [f32; 3]) -> DVec3 {
             );
             sum = dual_quaternion_add(sum, joint, 0.5);
         }
-        return vec4(dual_quaternion_point(sum, values[0].xyz), 0.0);";
+        return vec4(dual_quaternion_point(sum, value_load(0u).xyz), 0.0);";
     let found = run_with(SkinFormat::DualQuaternion, 1, body, joints.as_flattened(), &[[x, y, z, 0.0]]);
     found[0].truncate()
 }
@@ -112,8 +113,8 @@ fn a_joint_in_full_is_read_as_a_matrix() {
     // The rows 0 -2 0 1, 2 0 0 2 and 0 0 2 3, and a point.
     let values = [[0.0, -2.0, 0.0, 1.0], [2.0, 0.0, 0.0, 2.0], [0.0, 0.0, 2.0, 3.0], [1.0, 10.0, 100.0, 0.0]];
     let body = "
-        let rows = full_matrix(values[0], values[1], values[2]);
-        return vec4(full_matrix_point(rows, values[3].xyz), 0.0);";
+        let rows = full_matrix(value_load(0u), value_load(1u), value_load(2u));
+        return vec4(full_matrix_point(rows, value_load(3u).xyz), 0.0);";
     let found = run_with(SkinFormat::Matrix, 1, body, &[], &values);
     assert_eq!(found[0], DVec4::new(-19.0, 4.0, 203.0, 0.0));
 }
@@ -125,7 +126,7 @@ fn a_joint_as_halves_is_read_as_a_matrix() {
     let words: Vec<u32> = rows.as_flattened().chunks(2).map(|pair| pair[0] | pair[1] << 16).collect();
     let body = "
         let rows = half_matrix(vec2(words[0], words[1]), vec2(words[2], words[3]), vec2(words[4], words[5]));
-        return vec4(half_matrix_point(rows, values[0].xyz), 0.0);";
+        return vec4(half_matrix_point(rows, value_load(0u).xyz), 0.0);";
     let found = run_with(SkinFormat::HalfMatrix, 1, body, &words, &[[1.0, 10.0, 100.0, 0.0]]);
     assert_eq!(found[0], DVec4::new(-19.0, 4.0, 203.0, 0.0));
 }

@@ -108,8 +108,8 @@ constants! {
     pub const MAP_BACK: u32 = 1 << 30;
     /// Bits of [`Mapping::source`] that hold the key.
     pub const MAP_KEY: u32 = MAP_BACK - 1;
-    /// [`TimelineRecord::table`] of key times that are not stored: multiples of a step after a first time. `times` is
-    /// the offset of both, as two `f32` each.
+    /// [`TimelineRecord::table`] of key times that a packed library does not store: multiples of a step after a first
+    /// time. `times` is the offset of both, as two `f32` each. A GPU has all key times.
     pub const TIMES_EVEN: u32 = 0xffff_fffe;
     /// The most joints of a skeleton whose ancestors are bytes.
     pub const MAX_BYTE_JOINTS: u32 = 256;
@@ -132,9 +132,19 @@ constants! {
     pub const MODE_CUSTOM: u32 = 6;
     /// Mode of three channels, one per number. The channel's values are the offset of their records in the words.
     pub const MODE_SPLIT: u32 = 7;
-    /// Bit of a mode: the keys are quantized. The channel's values are the offset of a
-    /// [`QuantizedColumn`] in the words.
+    /// Bit of a mode: the keys are quantized. In a packed library, the channel's values are the offset of a
+    /// [`QuantizedColumn`] in the words. On a GPU, they are the offset of the first key in the values: four codes of 16
+    /// bits in half of an element.
     pub const MODE_QUANTIZED: u32 = 64;
+    /// Bit of a mode on a GPU: the codes of quantized keys are in the upper half of the element.
+    pub const MODE_UPPER: u32 = 8;
+    /// Bits of a mode on a GPU: the number of a rotation that follows from the others, if it is not the last, which has
+    /// its code in the place of the missing one.
+    pub const MODE_SWAPPED: u32 = 48;
+    /// The same bits of a rotation without x. Twice that is without y, three times that without z.
+    pub const MODE_SWAPPED_X: u32 = 16;
+    /// Bit of a mode on a GPU: all numbers of a scale are the fourth code.
+    pub const MODE_FOURTH: u32 = 16;
     /// Bit of a mode: the numbers are the angles of a rotation in degrees, about x, z and y.
     pub const MODE_EULER: u32 = 128;
     /// The number of low bits of [`Channel::sampler`] that hold the mode. The bits above hold the index of the timeline
@@ -249,9 +259,9 @@ record! {
         /// The number of cells of the lookup table; if the keys are evenly spaced, the number of intervals.
         cell_count: u32,
         /// The offset of the lookup table in the words: for the start of each cell and the end of the last one, the
-        /// last key at or before it. `NONE` and `TIMES_EVEN`: the keys are evenly spaced.
+        /// last key at or before it. `NONE`, and in a packed library `TIMES_EVEN`: the keys are evenly spaced.
         table: u32,
-        /// The number of values from key to key; words if the keys are quantized.
+        /// The number of values from key to key; in a packed library, words if the keys are quantized.
         row: u32,
         /// The offset of the easings in the words: their number, then one code per interval. The last code rules all
         /// remaining intervals. `NONE`: no easing.
@@ -261,8 +271,8 @@ record! {
         /// The offset in the words of one mapping per key time. `NONE`: each key time belongs to the key of the same
         /// index.
         map: u32,
-        /// The offset in the words of the first row of quantized keys; 0 of other keys, whose channels hold their
-        /// offset.
+        /// The offset in the words of the first row of quantized keys of a packed library; 0 of other keys and on a GPU,
+        /// where channels hold the offset of their keys.
         keys: u32,
     }
 }
@@ -290,8 +300,8 @@ pub fn split(number: f64) -> (f32, f32) {
 record! {
     /// The source of a joint's translation, rotation or scale, in the words.
     Channel in words {
-        /// The offset of the first key, of the constant value or of the value of the rest pose in the values; of a column
-        /// of quantized keys in the words.
+        /// The offset of the first key, of the constant value or of the value of the rest pose in the values; in a packed
+        /// library, of a column of quantized keys in the words.
         values: u32,
         /// The mode, and above it the index of the timeline in the clip.
         sampler: u32,
@@ -325,8 +335,8 @@ record! {
 record! {
     /// The source of up to four numbers of morph weights or properties, in the words.
     ValueChannel in words {
-        /// The offset of the first key or of the constant value in the values; of a column of quantized keys in the
-        /// words.
+        /// The offset of the first key or of the constant value in the values; in a packed library, of a column of
+        /// quantized keys in the words.
         values: u32,
         /// The mode, and above it the index of the timeline in the clip.
         sampler: u32,
@@ -379,7 +389,7 @@ record! {
         /// The number of timelines.
         timeline_count: u32,
         /// The offset of the channels in the words: all joints' translations, then rotations, then scales. If `compact`
-        /// is set, the offset of [`CompactChannels`] with the same channels.
+        /// is set, the offset of [`CompactChannels`] with the same channels. On a GPU, no channels are compact.
         channels: u32,
         /// The offset of the value channels in the words: channels of morph weights, then of properties.
         value_channels: u32,
@@ -398,6 +408,9 @@ record! {
         root: u32,
         /// 1 if the channels of joints are compact, as in clips with quantized keys; otherwise 0.
         compact: u32,
+        /// On a GPU, the offset in the values of the quantization steps of each joint's translation, rotation and scale,
+        /// in a clip with quantized keys; 0 in other clips.
+        steps: u32,
     }
 }
 
