@@ -1,9 +1,9 @@
 // Needs: pose_part, root_joint, sample, search
 //! The local transform of a joint by a clip, for the kernels that pose.
 //!
-//! Where keys are glTF's, the keys of translation, rotation and scale are loaded before any of them
-//! is computed, without a branch: a part at rest has the rest pose as both of its keys. A compiler does not move loads
-//! out of a branch, so that three branches would wait three times.
+//! Where keys are glTF's, the keys of translation, rotation and scale are loaded before any of them is computed, without
+//! a branch: a part at rest has the rest pose as both of its keys. A compiler does not move loads out of a branch, so
+//! that three branches would wait three times.
 
 /// True if the keys of all parts of a joint are loaded before any part is computed, without a branch. A compiler does
 /// not move loads out of a branch, so that a GPU would wait for the loads of each part in turn. The other kernels have

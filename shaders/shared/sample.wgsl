@@ -40,8 +40,8 @@ fn sample_load(at: u32, mode: u32, span: Span) -> KeyElements {
     return KeyElements(values[key + value], values[select(next + value, key + 1u, sample_is_slerp(mode))]);
 }
 
-/// The keys in loaded elements, and the tangents of a spline. `part` is the part of a joint whose keys may be codes, and
-/// `step` their quantization step.
+/// The keys in loaded elements, and the tangents of a spline. `part` is the part of a joint whose keys may be codes,
+/// and `step` their quantization step.
 fn sample_keys(loaded: KeyElements, at: u32, mode: u32, step: f32, span: Span, part: u32) -> Keys {
     var keys: Keys;
     keys.step = 1.0;
@@ -69,10 +69,8 @@ fn sample_codes(found: vec4<u32>, mode: u32, step: f32, part: u32) -> vec4<f32> 
         let numbers = step * codes.xyz;
         return vec4(numbers, sqrt(max(1.0 - dot(numbers, numbers), 0.0)));
     }
-    if part == PART_SCALE {
-        return select(codes, codes.wwww, (mode & MODE_FOURTH) != 0u);
-    }
-    return codes;
+    let scale = select(codes.xyz, codes.www, (mode & MODE_FOURTH) != 0u);
+    return vec4(select(codes.xyz, scale, vec3(part == PART_SCALE)), 0.0);
 }
 
 /// True for splines. In the condition of an `if`, `HAS_SPLINES` itself removes the branch.

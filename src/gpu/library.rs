@@ -137,7 +137,11 @@ impl GpuLibrary {
         check_limits(device)?;
         let (words_capacity, values_capacity) = (4 * packed.capacity.words as u64, 16 * packed.capacity.values as u64);
         check_size(device, "words of a packed library, in bytes (split the library)", words_capacity)?;
-        check_size(device, "values of a packed library, in bytes (split or compress the library)", values_capacity)?;
+        check_size(
+            device,
+            "values of a packed library, in bytes (split the library, or compress it with a larger error)",
+            values_capacity,
+        )?;
         let scopes = Scopes::push(device);
         let words = upload_with_capacity(gpu, "posse words", packed.words(), words_capacity);
         let values = upload_with_capacity(gpu, "posse values", packed.values(), values_capacity);

@@ -378,7 +378,7 @@ fn a_kernel_has_no_code_for_features_that_its_library_lacks() {
     let composed = Composed::pose(&plan.kernel, Features::default(), &[]);
     let module = naga::front::wgsl::parse_str(&composed.code).unwrap();
     let names: Vec<_> = module.functions.iter().filter_map(|(_, function)| function.name.as_deref()).collect();
-    for name in ["ease_fraction", "quat_from_euler_angles", "sample_cubic", "root_take_out"] {
+    for name in ["ease_fraction", "quat_from_euler_angles", "sample_codes", "sample_cubic", "root_take_out"] {
         assert!(!names.contains(&name), "{name} is in a plain kernel");
     }
     assert!(names.contains(&"sample_rotation"));

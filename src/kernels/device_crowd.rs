@@ -167,7 +167,10 @@ fn check_library(library: &PackedLibrary, limits: DeviceLimits) -> Result<(), Er
     for buffer in [Buffer::Words, Buffer::Values] {
         let needed = library_buffer(library, buffer).map_or(0, |(_, bytes)| bytes);
         if needed > allowed {
-            let what = format!("{} of a packed library, in bytes (split or compress the library)", buffer.name());
+            let what = format!(
+                "{} of a packed library, in bytes (split the library, or compress it with a larger error)",
+                buffer.name()
+            );
             return Err(Error::Limit { what, needed, allowed });
         }
     }

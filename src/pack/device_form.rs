@@ -87,6 +87,8 @@ struct DeviceColumn {
     /// The joint's part that its channels are for; `None` for other uses.
     target: Option<u32>,
     form: KeyForm,
+    /// True if the fourth codes are a scale.
+    carries_scale: bool,
     /// The offset of the first key in its row.
     place: u32,
 }
@@ -202,17 +204,18 @@ impl<'a> Transcoder<'a> {
         let column = block.columns.entry(channel.values).or_insert_with(|| {
             let record = PackedColumn::new(&arrays.words, channel.values);
             let fits = |code: i32| i16::try_from(code).is_ok();
-            let is_short = (0..keys).all(|key| record.multiples(row(&arrays.words, rows, key)).into_iter().all(fits))
-                && match record.form {
-                    Form::Numbers => target.is_some_and(|part| part != PART_ROTATION),
-                    Form::Dropped(_) => target == Some(PART_ROTATION),
-                    Form::Unit => false,
-                };
+            let is_short = match record.form {
+                Form::Numbers => target.is_some_and(|part| part != PART_ROTATION),
+                Form::Dropped(_) => target == Some(PART_ROTATION),
+                Form::Unit => false,
+            } && (0..keys)
+                .all(|key| record.multiples(row(&arrays.words, rows, key)).into_iter().all(fits));
             DeviceColumn {
                 record,
                 elements: if mode & !(MODE_QUANTIZED | MODE_EULER) == MODE_CUBIC { 3 } else { 1 },
                 target,
                 form: if is_short { KeyForm::Short { upper: false } } else { KeyForm::Floats },
+                carries_scale: false,
                 place: 0,
             }
         });
@@ -352,7 +355,7 @@ impl<'a> Transcoder<'a> {
 
     /// Copies words of the packed library, if they were not copied before, and returns their offset.
     fn copy(&mut self, from: u32, count: u32) -> u32 {
-        // Of no words, others may have the offset.
+        // An empty list shares its offset with whatever follows it.
         if count == 0 {
             return self.words.len() as u32;
         }
@@ -390,9 +393,9 @@ impl DeviceBlock {
     /// Joins a scale to the translation of a joint, if all its numbers are equal and both have short keys.
     fn join(&mut self, words: &[u32], translation: u32, scale: u32) {
         let short = KeyForm::Short { upper: false };
-        let is_short = |offset: u32| self.columns.get(&offset).is_some_and(|column| column.form == short);
-        let is_taken = self.columns.values().any(|column| column.form == KeyForm::Fourth { of: translation });
-        if !is_short(translation) || !is_short(scale) || is_taken {
+        let is_short =
+            |offset: u32| self.columns.get(&offset).is_some_and(|column| column.form == short && !column.carries_scale);
+        if !is_short(translation) || !is_short(scale) {
             return;
         }
         let rows = (0..self.keys).map(|key| row(words, self.packed, key));
@@ -400,6 +403,9 @@ impl DeviceBlock {
             && rows.map(|row| column.record.multiples(row)).all(|[x, y, z, _]| x == y && x == z)
         {
             column.form = KeyForm::Fourth { of: translation };
+            if let Some(carrier) = self.columns.get_mut(&translation) {
+                carrier.carries_scale = true;
+            }
         }
     }
 
@@ -541,10 +547,13 @@ mod tests {
                     let is_linear = curve.interpolation() == Interpolation::Linear;
                     assert!(is_linear || !is_short, "{what}, {target:?}: codes of {:?}", curve.interpolation());
                     counts[usize::from(!is_short)] += usize::from(is_linear);
-                    for (number, &wanted) in numbers.to_array().iter().zip(curve.value(index)) {
-                        // The rounding of an f32, but for the sign of a whole quaternion.
-                        let error = (number - wanted).abs();
-                        let error = if part == PART_ROTATION { error.min((number + wanted).abs()) } else { error };
+                    let wanted = curve.value(index);
+                    let product: f64 = numbers.to_array().iter().zip(wanted).map(|(one, other)| one * other).sum();
+                    // A quaternion and its negative are the same rotation.
+                    let sign = if part == PART_ROTATION { product.signum() } else { 1.0 };
+                    for (number, &wanted) in numbers.to_array().iter().zip(wanted) {
+                        // The rounding of an f32.
+                        let error = (sign * number - wanted).abs();
                         let allowed = if is_short { 1e-12 } else { 1e-7 } * wanted.abs().max(1.0);
                         assert!(error <= allowed, "{what}, {target:?}, key {index}: {number}, not {wanted}");
                     }

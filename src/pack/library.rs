@@ -255,10 +255,12 @@ impl PackedLibrary {
     /// Frees the arrays that only kernels read, after their upload.
     #[cfg(feature = "gpu")]
     pub(crate) fn free_device_arrays(&mut self) {
-        self.device_form.as_mut().map(DeviceForm::free);
+        if let Some(form) = &mut self.device_form {
+            form.free();
+        }
     }
 
-    /// The number of bytes of the packed arrays.
+    /// The number of bytes of the packed arrays. Compressed keys take more on a GPU: [`words`](Self::words).
     pub fn size(&self) -> usize {
         self.arrays.size()
     }

@@ -45,7 +45,7 @@ fn a_crowd_plays_on_while_parts_replace_one_another() {
     let crowd = walkers(&whole);
     let outputs = Outputs { root_motion: false, ..Outputs::ALL };
     let parts = [part([0.0, 0.4]), part([0.3, 0.7]), part([0.6, 1.0])];
-    let compressed = CompressedLibrary::with_width(&parts[1], 20).unwrap();
+    let compressed = CompressedLibrary::with_width(&parts[1], 15).unwrap();
     let packed =
         [PackedLibrary::new(&parts[0]).unwrap(), compressed.pack().unwrap(), PackedLibrary::new(&parts[2]).unwrap()];
     let mut first = packed[0].clone();

@@ -266,8 +266,8 @@ fn codes_become_numbers_and_rotations() {
         ("PART_SCALE", MODE_UPPER | MODE_FOURTH, DVec4::splat(1.0 - step)),
         ("PART_ROTATION", MODE_UPPER, DVec4::new(0.5, -0.5, 0.5, rest)),
         ("PART_ROTATION", MODE_UPPER | MODE_SWAPPED_X, DVec4::new(rest, -0.5, 0.5, 0.5)),
-        ("PART_ROTATION", MODE_UPPER | 2 * MODE_SWAPPED_X, DVec4::new(0.5, rest, 0.5, -0.5)),
-        ("PART_ROTATION", MODE_UPPER | 3 * MODE_SWAPPED_X, DVec4::new(0.5, -0.5, rest, 0.5)),
+        ("PART_ROTATION", MODE_UPPER | (2 * MODE_SWAPPED_X), DVec4::new(0.5, rest, 0.5, -0.5)),
+        ("PART_ROTATION", MODE_UPPER | (3 * MODE_SWAPPED_X), DVec4::new(0.5, -0.5, rest, 0.5)),
     ] {
         let body = format!(
             "let mode = MODE_LINEAR | MODE_QUANTIZED | {mode}u;
