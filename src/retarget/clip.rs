@@ -164,7 +164,8 @@ fn single_key(numbers: Vec<f64>) -> Result<Curve, Error> {
 // The translation track of the root.
 //
 // The root of the target is at `origin + k F s(t)` in model space (see `root`). If nothing above it moves on either
-// side, its local translation is an affine function of the translation of its partner.
+// side, its local translation is an affine function of the translation of its partner. With pivots, these are there,
+// and the translation depends on the rotations of both roots.
 
 /// The part of the rig's size up to which two places count as the same.
 const SAME_PLACE: f64 = 1e-12;
@@ -182,8 +183,8 @@ fn root_track(
     let (knots, moves_above) = knots(plan, root, clip, source, rotations);
     let path = RootPath::new(plan, root, origin, source, rotations);
     let made = match source.tracks(root.source, TransformPart::Translation) {
-        [] if !moves_above => path.held()?,
-        [(_, track)] if !moves_above && track.component.is_none() => {
+        [] if !moves_above && root.pivots.is_none() => path.held()?,
+        [(_, track)] if !moves_above && root.pivots.is_none() && track.component.is_none() => {
             Some((path.mapped_curve(&track.curve)?, TrackMethod::Exact))
         }
         _ => Some(path.sampled(knots, budget)?),
@@ -218,6 +219,12 @@ fn knots(
     for &(index, track) in source.tracks(root.source, TransformPart::Translation) {
         rotations.used[index] = true;
         knots.add(&track.curve, clip.length);
+    }
+    if root.pivots.is_some() {
+        for part in [TransformPart::Rotation, TransformPart::Scale] {
+            source.tracks(root.source, part).iter().for_each(|(_, track)| knots.add(&track.curve, clip.length));
+        }
+        rotations.curve(root.target).into_iter().for_each(|curve| knots.add(curve, clip.length));
     }
     (knots, moves_above)
 }
@@ -271,8 +278,15 @@ impl<'a> RootPath<'a> {
 
     /// The local translation at a time.
     fn local(&self, time: f64) -> DVec3 {
-        let found = self.source_space(time).transform_point3(self.source.translation(self.root.source, time));
-        self.target_space(time).inverse().transform_point3(self.place(found))
+        let found = match self.root.pivots {
+            Some([pivot, _]) => self.source.matrix(self.root.source, time).transform_point3(pivot),
+            None => self.source.translation(self.root.source, time),
+        };
+        let found = self.source_space(time).transform_point3(found);
+        let place = self.target_space(time).inverse().transform_point3(self.place(found));
+        let Some([_, pivot]) = self.root.pivots else { return place };
+        let rotation = self.rotations.local(self.root.target, time);
+        place - rotation * (self.plan.target.joints()[self.root.target].rest.scale * pivot)
     }
 
     /// The curve of a root that stands still. `None` if it does so at rest.

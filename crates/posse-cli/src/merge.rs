@@ -8,6 +8,7 @@ use posse::curves::Target;
 use posse::export::gltf::Document;
 use posse::glam::{DAffine3, DVec3};
 use posse::low_level::UniqueNames;
+use posse::retarget::JointMap;
 use posse::{ClipId, Error, Skeleton, SkeletonId};
 
 use crate::arguments::BvhArgs;
@@ -162,9 +163,13 @@ fn merge(args: &Args, file: &Path, source: &mut Source, target: &Rig) -> Result<
         let (file, target) = (file.display(), args.onto.display());
         let text = format!("{file}: its rest pose differs from {target}: {difference}");
         if !args.force {
-            return Err(Error::Usage(format!(
-                "{text}. For another skeleton, {hint}; if it is the same one in another pose, add --force"
-            )));
+            let map = JointMap::by_names(&source.library, source.skeleton, nodes.skeleton)?;
+            let advice = if map.is_of_one_skeleton(&source.library)? {
+                format!("It is the same skeleton in another pose: add --force. For another skeleton, {hint}")
+            } else {
+                format!("For another skeleton, {hint}; if it is the same one in another pose, add --force")
+            };
+            return Err(Error::Usage(format!("{text}. {advice}")));
         }
         note(&format!("warning: {text}; the clips may look distorted"));
     }
