@@ -28,7 +28,7 @@ const BELOW_ANKLE: f64 = 0.9;
 /// root on the ground, carries the hips without being there.
 const MAX_FROM_LEGS: f64 = 0.5;
 /// The least length of the base of a spine, as a share of the offset from the hips to the neck.
-const MIN_BASE: f64 = 0.05;
+const MIN_BASE: f64 = 0.1;
 /// The largest angle between the base of a straight spine and the offset to the neck, in radians.
 pub(super) const MAX_BEND: f64 = 0.8;
 
@@ -232,14 +232,15 @@ impl<'a> Figure<'a> {
             "neck" | "head" | "Shoulder" => self.directions_of_chest(self.body.chest()?),
             "Foot" => {
                 let up = self.offset(joint, self.body.on_side(side, "LowerLeg")?).try_normalize()?;
-                let ahead = self.offset(joint, self.toes(side, joint)?);
+                let ahead = self.offset(joint, self.body.toes(side, joint)?);
                 frame(up.cross(ahead), up)
             }
             _ => None,
         }
     }
 
-    /// The joint to which a foot points: the toes, or their end where they lie straight below the ankle.
+    /// The joint to which a foot points in a pose at rest: the toes, or their end where they lie straight below the
+    /// ankle. In motion, toes may do so at times.
     pub fn toes(&self, side: &str, foot: usize) -> Option<usize> {
         let toes = self.body.toes(side, foot)?;
         let is_below = |lower: usize| {

@@ -183,7 +183,7 @@ fn root_track(
     let (knots, moves_above) = knots(plan, root, clip, source, rotations);
     let path = RootPath::new(plan, root, origin, source, rotations);
     let made = match source.tracks(root.source, TransformPart::Translation) {
-        [] if !moves_above && root.pivots.is_none() => path.held()?,
+        [] if !moves_above => path.held()?,
         [(_, track)] if !moves_above && root.pivots.is_none() && track.component.is_none() => {
             Some((path.mapped_curve(&track.curve)?, TrackMethod::Exact))
         }
@@ -193,7 +193,7 @@ fn root_track(
 }
 
 /// The times at which the place of the root may have a kink or a jump, and true if a joint above it moves on either
-/// side.
+/// side, or the root about its pivot.
 fn knots(
     plan: &RetargetPlan,
     root: &Root,
@@ -221,10 +221,13 @@ fn knots(
         knots.add(&track.curve, clip.length);
     }
     if root.pivots.is_some() {
-        for part in [TransformPart::Rotation, TransformPart::Scale] {
-            source.tracks(root.source, part).iter().for_each(|(_, track)| knots.add(&track.curve, clip.length));
+        let parts = [TransformPart::Rotation, TransformPart::Scale];
+        let tracks = parts.into_iter().flat_map(|part| source.tracks(root.source, part));
+        let curves = tracks.map(|(_, track)| &track.curve).chain(rotations.curve(root.target));
+        for curve in curves.filter(|curve| !curve.is_constant()) {
+            moves_above = true;
+            knots.add(curve, clip.length);
         }
-        rotations.curve(root.target).into_iter().for_each(|curve| knots.add(curve, clip.length));
     }
     (knots, moves_above)
 }

@@ -18,10 +18,8 @@ const POSES_PER_SECOND: f64 = 10.0;
 const MIN_POSES: f64 = 16.0;
 const MAX_POSES: f64 = 512.0;
 
-/// The share of the poses in which a figure has to stand, so that they tell which axis is up.
+/// The share of the poses in which a figure has to stand, so that they tell which axis is up, and on how many limbs.
 const MIN_STANDING: f64 = 0.1;
-/// The share of poses that are most of them.
-const MOST: f64 = 0.5;
 /// The cosine of the largest angle between the direction in which a figure stands and its up axis.
 pub(super) const MIN_UPRIGHT: f64 = 0.77;
 
@@ -206,10 +204,11 @@ impl SourceMotion {
         upright_axis(sum.try_normalize().filter(|_| sum.length() >= MIN_STANDING * count)?)
     }
 
-    /// The number of limbs on which the figure stands in most poses: 2 or 4. `None` if it is neither.
+    /// The number of limbs on which the figure stands, 2 or 4, in some poses and in more than on the other number.
+    /// `None` if it is neither.
     pub fn standing_limbs(&self) -> Option<usize> {
-        let [two, four] = self.limbs.map(|count| count > MOST * self.standing.1);
-        if four { Some(4) } else { two.then_some(2) }
+        let [two, four] = self.limbs;
+        (two.max(four) > MIN_STANDING * self.standing.1).then_some(if four > two { 4 } else { 2 })
     }
 
     /// The share of the poses of a clip in which the lowest point of the feet is within a height of the origin of an

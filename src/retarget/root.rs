@@ -151,7 +151,8 @@ impl Root {
         let relative = rest - self.scale * reference;
         let up = plan.alignment.up[1];
         let Some(heights) = &self.heights else {
-            let is_in_clip = self.has_height_in_clip(plan, clip, reference.dot(up));
+            let is_in_clip =
+                plan.options.ground != Ground::Keep && self.has_height_in_clip(plan, clip, reference.dot(up));
             return (if is_in_clip { relative - relative.dot(up) * up } else { relative }, None);
         };
         let lowest = plan.lowest_foot(clip).unwrap_or(0.0);
@@ -185,7 +186,11 @@ impl Root {
         });
         let [Some(source), Some(target)] = [size(0, &plan.reference), size(1, &plan.rest)] else { return false };
         let at_rest = plan.rest.matrices[self.target].translation.dot(target_up);
-        are_hips
+        // Other joints with these names are no body.
+        let is_body = Figure::new(&plan.bodies[0], &plan.reference.matrices).directions().is_some()
+            && Figure::new(&plan.bodies[1], &plan.rest.matrices).standing().is_some_and(|up| up.dot(target_up) > 0.5);
+        is_body
+            && are_hips
             && in_reference.abs() <= MIN_HIPS * source
             && at_rest > MIN_HIPS * target
             && plan.motion.height_of_hips(clip, up).is_some_and(|height| height > MIN_HIPS * source)
