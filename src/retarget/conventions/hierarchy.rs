@@ -86,7 +86,9 @@ impl Roles {
             });
             self.set_pair(lower, between.map(|joint| joint.filter(|joint| is_free(self, joint))));
         }
-        if let Some(lower) = self.pair("LowerArm").filter(|_| !self.has_any(&["leftUpperArm", "rightUpperArm"])) {
+        // Elbows alone make no human.
+        let lacks_arms = self.pair("UpperLeg").is_some() && !self.has_any(&["leftUpperArm", "rightUpperArm"]);
+        if let Some(lower) = self.pair("LowerArm").filter(|_| lacks_arms) {
             let above = lower.map(|joint| skeleton.joints()[joint].parent.filter(|above| is_free(self, above)));
             // Twist joints may be between, unless the next joint above is a part of the body.
             let is_in_place = |joint: usize, role: &str| {
