@@ -22,5 +22,7 @@ mod mirror;
 mod morphs;
 /// Pairs of rigs, and poses of theirs in model space.
 mod rigs;
+/// Rigs of unusual structure, and files whose rest pose is none.
+mod unusual;
 /// glTF files with other animations: what they hold, and that all else stays.
 mod written;

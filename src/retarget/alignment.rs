@@ -37,7 +37,7 @@ use crate::retarget::body::{Body, Figure};
 use crate::retarget::conventions::{HIPS, Numbering, TRUNK};
 use crate::retarget::motion::{MIN_UPRIGHT, SourceMotion, upright_axis};
 use crate::retarget::options::{Facing, RetargetOptions};
-use crate::retarget::pose::{ModelPose, ReferencePose};
+use crate::retarget::pose::ModelPose;
 
 /// The largest difference of two trunks that is a matter of build, in degrees.
 const MAX_OF_BUILD: f64 = 35.0;
@@ -158,12 +158,13 @@ impl Side<'_> {
 
 impl Alignment {
     /// Aligns two poses. `target_of` has the partner of each joint of the source, and the poses [`are_same`] if
-    /// `is_same`.
+    /// `is_same`. The first one is the rest pose of the source if `is_at_rest`; any other one is a pose of a body.
     pub fn new(
         target_of: &[Option<usize>],
         [source, target]: [&Side; 2],
         is_same: bool,
         motion: &SourceMotion,
+        is_at_rest: bool,
         options: &RetargetOptions,
     ) -> Self {
         let figures = [source.figure(), target.figure()];
@@ -191,8 +192,7 @@ impl Alignment {
         // Bones that do not belong to a body have no side and no front.
         let is_body = !is_same && figures.iter().all(|figure| figure.directions().is_some());
         let count = source.skeleton.joints().len();
-        // A pose that the caller chose is as it is.
-        let axes = Some(motion).filter(|_| options.reference == ReferencePose::Rest);
+        let axes = Some(motion).filter(|_| is_at_rest);
         let (corrections, bones) = (Vec::with_capacity(count), Vec::new());
         let mut found = Aligner { source, target, figures, motion, axes, up: up[1], space, corrections, bones };
         for (joint, partner) in target_of.iter().enumerate() {
@@ -396,14 +396,16 @@ impl Aligner<'_> {
             let next = |body: &Body| if side.is_empty() { body.joint(role) } else { body.on_side(side, role) };
             Some([next(bodies[0])?, next(bodies[1])?])
         };
+        if part == "Foot" {
+            let toes = |of: usize| self.figures[of].toes(side, joints[of]);
+            return offset([toes(0)?, toes(1)?]);
+        }
         let found = next_parts(part).iter().find_map(|role| offset(of_role(role)?));
         found.or_else(|| {
             // The first thing that hangs from a hand may be anything.
             let is_limb = !matches!(part, "spine" | "chest" | "upperChest" | "neck" | "head" | "jaw" | "Eye" | "Hand");
-            let tip = |of: usize| {
-                if part == "Foot" { bodies[of].toes(side, joints[of]) } else { bodies[of].end(joints[of]) }
-            };
-            offset([tip(0)?, tip(1)?]).filter(|_| is_limb)
+            let end = |of: usize| bodies[of].end(joints[of]);
+            offset([end(0)?, end(1)?]).filter(|_| is_limb)
         })
     }
 }
@@ -419,7 +421,6 @@ fn next_parts(part: &str) -> &'static [&'static str] {
         "Hand" => &["MiddleProximal", "IndexProximal"],
         "UpperLeg" => &["LowerLeg"],
         "LowerLeg" => &["Foot"],
-        "Foot" => &["Toes"],
         "ThumbMetacarpal" => &["ThumbProximal"],
         "ThumbProximal" => &["ThumbDistal"],
         "IndexProximal" => &["IndexIntermediate"],

@@ -22,8 +22,13 @@ const CHESTS: [&str; 4] = ["upperChest", "chest", "spine", HIPS];
 
 /// The lower ends of the spine, the lowest first.
 const LOWER_ENDS: [&str; 5] = ["spine", "chest", "upperChest", "neck", "head"];
+/// The least cosine of the angle between the lower leg and a bone that leads straight down from it.
+const BELOW_ANKLE: f64 = 0.9;
+/// The largest distance of the hips from the middle of the upper legs, in lengths of a leg. A joint farther away, as a
+/// root on the ground, carries the hips without being there.
+const MAX_FROM_LEGS: f64 = 0.5;
 /// The least length of the base of a spine, as a share of the offset from the hips to the neck.
-const MIN_BASE: f64 = 0.05;
+const MIN_BASE: f64 = 0.1;
 /// The largest angle between the base of a straight spine and the offset to the neck, in radians.
 pub(super) const MAX_BEND: f64 = 0.8;
 
@@ -34,6 +39,9 @@ const ALONG: f64 = 0.7;
 const ACROSS: f64 = 0.5;
 /// The largest distance of the hands from the ground of the feet at which a figure stands on them, in lengths of a leg.
 const MAX_LIFT: f64 = 0.35;
+
+/// The least length of forelegs, in lengths of a leg. The arms of a human are about two thirds as long as the legs.
+const MIN_FORELEG: f64 = 0.75;
 
 /// The sides of roles.
 pub(super) const SIDES: [&str; 2] = ["left", "right"];
@@ -171,13 +179,29 @@ impl<'a> Figure<'a> {
         self.places[to] - self.places[from]
     }
 
+    /// The place of the hips: of their joint, or between the upper legs if that is elsewhere.
+    pub fn pelvis(&self) -> Option<DVec3> {
+        let hips = self.places[self.body.joint(HIPS)?];
+        Some(self.between_legs().filter(|legs| self.is_far(hips, *legs)).unwrap_or(hips))
+    }
+
+    /// The middle of the upper legs.
+    fn between_legs(&self) -> Option<DVec3> {
+        let [left, right] = SIDES.map(|side| self.body.on_side(side, "UpperLeg"));
+        Some(0.5 * (self.places[left?] + self.places[right?]))
+    }
+
+    fn is_far(&self, hips: DVec3, legs: DVec3) -> bool {
+        self.leg().is_some_and(|leg| hips.distance(legs) > MAX_FROM_LEGS * leg)
+    }
+
     /// The directions of the hips: left, up and ahead. `None` if they do not follow from the joints.
     ///
     /// Up is towards the neck, unless the base of the spine leads elsewhere: in some zero poses, the spine is bent.
     pub fn directions(&self) -> Option<DMat3> {
-        let hips = self.body.joint("hips")?;
-        let neck = self.offset(hips, self.body.upper_end()?);
-        let offsets = LOWER_ENDS.iter().filter_map(|role| Some(self.offset(hips, self.body.joint(role)?)));
+        let hips = self.pelvis()?;
+        let neck = self.places[self.body.upper_end()?] - hips;
+        let offsets = LOWER_ENDS.iter().filter_map(|role| Some(self.places[self.body.joint(role)?] - hips));
         let base = offsets.into_iter().find(|offset| offset.length() > MIN_BASE * neck.length());
         let up = match base {
             Some(base) if base.angle_between(neck) > MAX_BEND => base,
@@ -201,7 +225,7 @@ impl<'a> Figure<'a> {
     pub fn directions_of_part(&self, side: &str, part: &str, joint: usize) -> Option<DMat3> {
         match part {
             HIPS => {
-                let up = self.offset(joint, self.body.upper_end()?).try_normalize()?;
+                let up = (self.places[self.body.upper_end()?] - self.pelvis()?).try_normalize()?;
                 frame(self.across("UpperLeg")?, up)
             }
             "spine" | "chest" | "upperChest" => self.directions_of_chest(joint),
@@ -215,6 +239,18 @@ impl<'a> Figure<'a> {
         }
     }
 
+    /// The joint to which a foot points in a pose at rest: the toes, or their end where they lie straight below the
+    /// ankle. In motion, toes may do so at times.
+    pub fn toes(&self, side: &str, foot: usize) -> Option<usize> {
+        let toes = self.body.toes(side, foot)?;
+        let is_below = |lower: usize| {
+            let cosine = self.offset(foot, toes).normalize_or_zero().dot(self.offset(lower, foot).normalize_or_zero());
+            cosine > BELOW_ANKLE
+        };
+        let end = self.body.end(toes).filter(|_| self.body.on_side(side, "LowerLeg").is_some_and(is_below));
+        Some(end.unwrap_or(toes))
+    }
+
     /// The offset from the right joint of a role to the left one.
     pub fn across(&self, role: &str) -> Option<DVec3> {
         let [left, right] = SIDES.map(|side| self.body.on_side(side, role));
@@ -223,13 +259,23 @@ impl<'a> Figure<'a> {
 
     /// The length of the legs: upper and lower leg, the mean of both sides.
     pub fn leg(&self) -> Option<f64> {
+        self.limb(["UpperLeg", "LowerLeg", "Foot"])
+    }
+
+    /// The length of a limb with these three joints, the mean of both sides.
+    fn limb(&self, roles: [&str; 3]) -> Option<f64> {
         let length = |side: &str| -> Option<f64> {
-            let [upper, lower, foot] = ["UpperLeg", "LowerLeg", "Foot"].map(|role| self.body.on_side(side, role));
-            Some(self.offset(upper?, lower?).length() + self.offset(lower?, foot?).length())
+            let [upper, lower, end] = roles.map(|role| self.body.on_side(side, role));
+            Some(self.offset(upper?, lower?).length() + self.offset(lower?, end?).length())
         };
         let sides: Vec<f64> = SIDES.iter().filter_map(|side| length(side)).collect();
         let sum: f64 = sides.iter().sum();
         (sum > 0.0).then(|| sum / sides.len() as f64)
+    }
+
+    /// The length of the arms: upper and lower arm, the mean of both sides.
+    fn arm(&self) -> Option<f64> {
+        self.limb(["UpperArm", "LowerArm", "Hand"])
     }
 
     /// The length from the hips to the head, along the joints between.
@@ -254,9 +300,9 @@ impl<'a> Figure<'a> {
     /// `None` if it does not stand upright, or is not known.
     pub fn standing(&self) -> Option<DVec3> {
         let up = self.directions()?.y_axis;
-        let hips = self.body.joint("hips")?;
+        let hips = self.pelvis()?;
         let legs: DVec3 =
-            SIDES.iter().filter_map(|side| Some(self.offset(self.body.on_side(side, "Foot")?, hips))).sum();
+            SIDES.iter().filter_map(|side| Some(hips - self.places[self.body.on_side(side, "Foot")?])).sum();
         match legs.try_normalize() {
             Some(legs) if legs.dot(up) < 0.8 => None,
             _ => Some(up),
@@ -266,7 +312,8 @@ impl<'a> Figure<'a> {
 
 impl Figure<'_> {
     /// The number of limbs on which the figure stands: 2 if the legs lead away from the upper end of the trunk, 4 if
-    /// arms and legs lead to one ground below a level trunk. `None` if it is neither, as in many zero poses, or is not
+    /// arms and legs of nearly one length lead to one ground below a level trunk, as they do not in a human who crouches
+    /// or crawls. `None` if it is neither, as in many zero poses, or is not
     /// known.
     pub fn standing_limbs(&self) -> Option<usize> {
         // The offset of both limbs of a pair together, unless they point to different sides.
@@ -276,8 +323,8 @@ impl Figure<'_> {
             let (both, length) = (left? + right?, left?.length() + right?.length());
             both.try_normalize().filter(|_| both.length() > MIN_ALIKE * length)
         };
-        let (legs, hips) = (pair("UpperLeg", "Foot")?, self.body.joint(HIPS)?);
-        let trunk = self.offset(hips, self.body.upper_end()?).try_normalize()?;
+        let legs = pair("UpperLeg", "Foot")?;
+        let trunk = (self.places[self.body.upper_end()?] - self.pelvis()?).try_normalize()?;
         if trunk.dot(legs) < -ALONG {
             return Some(2);
         }
@@ -288,7 +335,9 @@ impl Figure<'_> {
         };
         let lift = (depth("Foot") - depth("Hand")).abs() / 2.0;
         let is_level = trunk.dot(legs).abs() < ACROSS;
-        (is_level && arms.dot(legs) > ALONG && lift < MAX_LIFT * self.leg()?).then_some(4)
+        let leg = self.leg()?;
+        let are_forelegs = self.arm()? > MIN_FORELEG * leg;
+        (are_forelegs && is_level && arms.dot(legs) > ALONG && lift < MAX_LIFT * leg).then_some(4)
     }
 }
 

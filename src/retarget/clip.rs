@@ -164,7 +164,8 @@ fn single_key(numbers: Vec<f64>) -> Result<Curve, Error> {
 // The translation track of the root.
 //
 // The root of the target is at `origin + k F s(t)` in model space (see `root`). If nothing above it moves on either
-// side, its local translation is an affine function of the translation of its partner.
+// side, its local translation is an affine function of the translation of its partner. With pivots, these are there,
+// and the translation depends on the rotations of both roots.
 
 /// The part of the rig's size up to which two places count as the same.
 const SAME_PLACE: f64 = 1e-12;
@@ -183,7 +184,7 @@ fn root_track(
     let path = RootPath::new(plan, root, origin, source, rotations);
     let made = match source.tracks(root.source, TransformPart::Translation) {
         [] if !moves_above => path.held()?,
-        [(_, track)] if !moves_above && track.component.is_none() => {
+        [(_, track)] if !moves_above && root.pivots.is_none() && track.component.is_none() => {
             Some((path.mapped_curve(&track.curve)?, TrackMethod::Exact))
         }
         _ => Some(path.sampled(knots, budget)?),
@@ -192,7 +193,7 @@ fn root_track(
 }
 
 /// The times at which the place of the root may have a kink or a jump, and true if a joint above it moves on either
-/// side.
+/// side, or the root about its pivot.
 fn knots(
     plan: &RetargetPlan,
     root: &Root,
@@ -218,6 +219,15 @@ fn knots(
     for &(index, track) in source.tracks(root.source, TransformPart::Translation) {
         rotations.used[index] = true;
         knots.add(&track.curve, clip.length);
+    }
+    if root.pivots.is_some() {
+        let parts = [TransformPart::Rotation, TransformPart::Scale];
+        let tracks = parts.into_iter().flat_map(|part| source.tracks(root.source, part));
+        let curves = tracks.map(|(_, track)| &track.curve).chain(rotations.curve(root.target));
+        for curve in curves.filter(|curve| !curve.is_constant()) {
+            moves_above = true;
+            knots.add(curve, clip.length);
+        }
     }
     (knots, moves_above)
 }
@@ -271,8 +281,15 @@ impl<'a> RootPath<'a> {
 
     /// The local translation at a time.
     fn local(&self, time: f64) -> DVec3 {
-        let found = self.source_space(time).transform_point3(self.source.translation(self.root.source, time));
-        self.target_space(time).inverse().transform_point3(self.place(found))
+        let found = match self.root.pivots {
+            Some([pivot, _]) => self.source.matrix(self.root.source, time).transform_point3(pivot),
+            None => self.source.translation(self.root.source, time),
+        };
+        let found = self.source_space(time).transform_point3(found);
+        let place = self.target_space(time).inverse().transform_point3(self.place(found));
+        let Some([_, pivot]) = self.root.pivots else { return place };
+        let rotation = self.rotations.local(self.root.target, time);
+        place - rotation * (self.plan.target.joints()[self.root.target].rest.scale * pivot)
     }
 
     /// The curve of a root that stands still. `None` if it does so at rest.

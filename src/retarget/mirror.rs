@@ -344,6 +344,7 @@ fn plan<'a>(
         target_of: partner_of.clone(),
         source_of: partner_of,
         links,
+        is_one_skeleton: false,
         missing: Vec::new(),
         target_size: crate::compress::bound::rig_size(skeleton),
     }

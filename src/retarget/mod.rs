@@ -89,6 +89,7 @@
 //! 2. `body` has the directions and lengths of a human in a pose, and `motion` what the clips tell: which axis is up,
 //!    where the feet come down, to which side limbs bend, and how the axes of joints lie in the body. `alignment` makes
 //!    the two poses of `pose` look alike, as `options` wants it.
+//!    `one_skeleton` knows two files of one skeleton, whose poses need no alignment.
 //! 3. `plan` has what follows from them for all clips, and `root` the factor and the ground. `clip` makes the tracks of
 //!    a clip. Keys are transformed wherever the local rotation is `A s(t) B` with constants `A` and `B`.
 //!    Otherwise `resample` makes keys, as many as its budget allows.
@@ -112,6 +113,7 @@ pub(crate) mod morphs;
 pub(crate) mod motion;
 pub(crate) mod moving_joints;
 mod named_report;
+mod one_skeleton;
 mod options;
 mod plan;
 mod pose;
@@ -298,6 +300,7 @@ fn add_clips(
     let made: Vec<_> = made.collect::<Result<_, _>>()?;
     let (facing, source_up) = (plan.alignment.facing, plan.alignment.up[0]);
     let ([_, target_up], space) = (plan.alignment.up, plan.alignment.space);
+    let is_one_skeleton = plan.is_one_skeleton;
     let roles = [(&plan.bodies[0], plan.source), (&plan.bodies[1], plan.target)].map(|(body, skeleton)| {
         (0..skeleton.joints().len()).map(|joint| body.role(joint).map(str::to_owned)).collect()
     });
@@ -321,7 +324,20 @@ fn add_clips(
     for (clip, report) in made {
         reports.push(RetargetedClip { clip: library.add_clip(clip)?, ..report });
     }
-    Ok(Retargeting { clips: reports, map, scale, basis, source_up, facing, target_up, space, roles, bones, warnings })
+    Ok(Retargeting {
+        clips: reports,
+        map,
+        scale,
+        basis,
+        source_up,
+        facing,
+        target_up,
+        space,
+        is_one_skeleton,
+        roles,
+        bones,
+        warnings,
+    })
 }
 
 #[cfg(test)]

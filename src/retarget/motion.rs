@@ -10,6 +10,7 @@ use glam::{DAffine3, DQuat, DVec3, DVec4};
 
 use crate::model::{ClipId, Library, Skeleton};
 use crate::retarget::body::{Body, Figure, SIDES};
+use crate::retarget::conventions::HIPS;
 use crate::retarget::moving_joints::MovingJoints;
 
 /// Poses per second of a clip, and the fewest and the most of a clip.
@@ -17,7 +18,7 @@ const POSES_PER_SECOND: f64 = 10.0;
 const MIN_POSES: f64 = 16.0;
 const MAX_POSES: f64 = 512.0;
 
-/// The share of the poses in which a figure has to stand, so that they tell which axis is up.
+/// The share of the poses in which a figure has to stand, so that they tell which axis is up, and on how many limbs.
 const MIN_STANDING: f64 = 0.1;
 /// The cosine of the largest angle between the direction in which a figure stands and its up axis.
 pub(super) const MIN_UPRIGHT: f64 = 0.77;
@@ -44,6 +45,8 @@ const LIMBS: [[&str; 3]; 2] = [["UpperArm", "LowerArm", "Hand"], ["UpperLeg", "L
 pub(crate) struct SourceMotion {
     /// The sum of the directions in which the figure stands, and the number of poses.
     standing: (DVec3, f64),
+    /// The numbers of poses in which the figure stands on two limbs and on four.
+    limbs: [f64; 2],
     /// The limbs and their bends.
     bends: Vec<Bend>,
     /// The joints of rigid parts with their axes.
@@ -52,6 +55,8 @@ pub(crate) struct SourceMotion {
     translations: Vec<(usize, DVec3)>,
     /// For each pose of each clip, the smallest and the largest coordinates of the feet.
     feet: HashMap<ClipId, Vec<[DVec3; 2]>>,
+    /// The mean place of the hips in each clip.
+    hips: HashMap<ClipId, DVec3>,
 }
 
 /// The sums of the translations of a joint and of their squares, and the number of poses.
@@ -112,7 +117,10 @@ impl SourceMotion {
         let of_sides = SIDES.iter().flat_map(|&side| PARTS_OF_SIDE.iter().filter_map(move |&part| axes(side, part)));
         let axes = of_trunk.chain(of_sides).collect();
         let standing = (DVec3::ZERO, 0.0);
-        let mut motion = Self { standing, bends, axes, translations: Vec::new(), feet: HashMap::new() };
+        let limbs = [0.0; 2];
+        let mut motion =
+            Self { standing, limbs, bends, axes, translations: Vec::new(), feet: HashMap::new(), hips: HashMap::new() };
+        let hips = body.joint(HIPS);
         let mut sums: Vec<Option<Places>> = vec![None; skeleton.joints().len()];
         for &id in clips {
             let clip = library.clip(id);
@@ -121,22 +129,34 @@ impl SourceMotion {
             let translated: Vec<usize> = translated.collect();
             let count = (duration * POSES_PER_SECOND).clamp(MIN_POSES, MAX_POSES).floor();
             let times = (0..=count as usize).map(|pose| duration * pose as f64 / count);
+            let mut places = Places::default();
             let feet = times.map(|time| {
                 for &joint in &translated {
                     sums[joint].get_or_insert_default().add(joints.translation(joint, time));
                 }
-                motion.look_at(body, skeleton, &joints, time)
+                let (figure, feet) = motion.look_at(body, skeleton, &joints, time);
+                hips.into_iter().for_each(|hips| places.add(figure.places[hips]));
+                feet
             });
             let feet = feet.collect();
             motion.feet.insert(id, feet);
+            if hips.is_some() {
+                motion.hips.insert(id, places.sum / places.count);
+            }
         }
         let sums = sums.into_iter().enumerate();
         motion.translations = sums.filter_map(|(joint, sum)| Some((joint, sum?.steady_mean()?))).collect();
         motion
     }
 
-    /// Looks at a pose. Returns the smallest and the largest coordinates of the feet.
-    fn look_at(&mut self, body: &Body, skeleton: &Skeleton, joints: &MovingJoints, time: f64) -> [DVec3; 2] {
+    /// Looks at a pose. Returns its figure, and the smallest and the largest coordinates of the feet.
+    fn look_at<'a>(
+        &mut self,
+        body: &'a Body,
+        skeleton: &Skeleton,
+        joints: &MovingJoints,
+        time: f64,
+    ) -> (Figure<'a>, [DVec3; 2]) {
         let mut matrices: Vec<DAffine3> = Vec::with_capacity(skeleton.joints().len());
         let mut rotations: Vec<DQuat> = Vec::with_capacity(skeleton.joints().len());
         for (joint, node) in skeleton.joints().iter().enumerate() {
@@ -147,6 +167,11 @@ impl SourceMotion {
         let figure = Figure::new(body, &matrices);
         self.standing.0 += figure.standing().unwrap_or_default();
         self.standing.1 += 1.0;
+        match figure.standing_limbs() {
+            Some(2) => self.limbs[0] += 1.0,
+            Some(4) => self.limbs[1] += 1.0,
+            _ => {}
+        }
         for bend in &mut self.bends {
             let [upper, lower, end] = bend.joints;
             let along = figure.offset(upper, lower).normalize_or_zero();
@@ -163,13 +188,27 @@ impl SourceMotion {
             axes.count += 1.0;
         }
         let feet = body.feet().iter().map(|&foot| figure.places[foot]);
-        feet.fold([DVec3::INFINITY, DVec3::NEG_INFINITY], |[least, most], place| [least.min(place), most.max(place)])
+        let feet = feet
+            .fold([DVec3::INFINITY, DVec3::NEG_INFINITY], |[least, most], place| [least.min(place), most.max(place)]);
+        (figure, feet)
+    }
+
+    /// The mean height of the hips in a clip along an axis. `None` without hips.
+    pub fn height_of_hips(&self, clip: ClipId, up: DVec3) -> Option<f64> {
+        self.hips.get(&clip).map(|place| place.dot(up))
     }
 
     /// The axis that is up, with its sign. `None` if the poses do not tell.
     pub fn up(&self) -> Option<DVec3> {
         let (sum, count) = self.standing;
         upright_axis(sum.try_normalize().filter(|_| sum.length() >= MIN_STANDING * count)?)
+    }
+
+    /// The number of limbs on which the figure stands, 2 or 4, in some poses and in more than on the other number.
+    /// `None` if it is neither.
+    pub fn standing_limbs(&self) -> Option<usize> {
+        let [two, four] = self.limbs;
+        (two.max(four) > MIN_STANDING * self.standing.1).then_some(if four > two { 4 } else { 2 })
     }
 
     /// The share of the poses of a clip in which the lowest point of the feet is within a height of the origin of an

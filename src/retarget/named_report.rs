@@ -26,6 +26,9 @@ pub struct NamedReport {
     pub source_up: String,
     /// The rotation of the source about the up axis, in degrees. `None` if it is not known which way the target faces.
     pub facing: Option<f64>,
+    /// `true` if source and target are one skeleton in two rest poses, so that the local rotations are taken over as
+    /// they are.
+    pub one_skeleton: bool,
     /// The bones that were rotated in the reference pose.
     pub aligned: Vec<NamedAlignment>,
     /// What was left out and what looks wrong, as sentences: all that a caller should read before a use of the clips.
@@ -149,6 +152,7 @@ impl Retargeting {
             units: units(self.scale),
             source_up: axis_name(self.source_up),
             facing: self.facing,
+            one_skeleton: self.is_one_skeleton,
             aligned: aligned.collect(),
             warnings: left_out.iter().cloned().chain(wrong).collect(),
             left_out,

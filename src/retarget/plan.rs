@@ -10,6 +10,7 @@ use crate::retarget::body::Body;
 use crate::retarget::conventions::{HIPS, Numbering};
 use crate::retarget::joint_map::{JointMap, JointPair, MapRemark, MatchedBy, missing, roles_of_pairs};
 use crate::retarget::motion::SourceMotion;
+use crate::retarget::one_skeleton::are_one;
 use crate::retarget::options::{CarriedJoints, RetargetOptions};
 use crate::retarget::pose::{ModelPose, ReferencePose};
 
@@ -43,6 +44,8 @@ pub(super) struct RetargetPlan<'a> {
     pub source_of: Vec<Option<usize>>,
     /// What follows from the pairs for all joints.
     pub links: Links,
+    /// `true` if the reference pose is the rest pose of the target, because both are one skeleton.
+    pub is_one_skeleton: bool,
     /// Remarks on joints that a human needs and that have no partner.
     pub missing: Vec<MapRemark>,
     /// The size of the target.
@@ -87,8 +90,19 @@ impl<'a> RetargetPlan<'a> {
         let hips = bodies[0].joint(HIPS);
         let links = Links::of_body(library, map, options, &rest, [&target_of, &source_of], hips);
         let motion = SourceMotion::new(library, source, &bodies[0], clips);
+        let is_by_default = options.align && [&options.reference, &options.target_pose] == [&ReferencePose::Rest; 2];
+        let mut is_one_skeleton = false;
+        if is_by_default
+            && are_one([source, target], &map.pairs, &target_of, [&reference, &rest], bodies.each_ref())
+            && let Ok(pose) = ReferencePose::by_names(source, library, map.target, &ReferencePose::Rest)
+        {
+            reference = pose.of(library, map.source)?;
+            is_one_skeleton = true;
+        }
         let is_same = are_same(&target_of, [&reference, &rest]);
-        if !is_same && options.reference == ReferencePose::Rest {
+        // A pose that the caller chose, or that the target has, is as it is.
+        let is_at_rest = options.reference == ReferencePose::Rest && !is_one_skeleton;
+        if !is_same && is_at_rest {
             let mut partners = vec![None; target_of.len()];
             if options.translations == CarriedJoints::All {
                 let carried = map.pairs.iter().filter(|pair| links.carries(library, map, &target_of, pair));
@@ -101,7 +115,7 @@ impl<'a> RetargetPlan<'a> {
         let [of_source, of_target] = [source, target].map(Numbering::of);
         let from = Side { skeleton: source, numbering: of_source, body: &bodies[0], pose: &reference };
         let to = Side { skeleton: target, numbering: of_target, body: &bodies[1], pose: &rest };
-        let alignment = Alignment::new(&target_of, [&from, &to], is_same, &motion, options);
+        let alignment = Alignment::new(&target_of, [&from, &to], is_same, &motion, is_at_rest, options);
         let target_size = crate::compress::bound::rig_size(target);
         Ok(Self {
             library,
@@ -117,6 +131,7 @@ impl<'a> RetargetPlan<'a> {
             target_of,
             source_of,
             links,
+            is_one_skeleton,
             missing,
             target_size,
         })

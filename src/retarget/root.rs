@@ -13,7 +13,11 @@
 //! therefore gives the result of one whose hips lie at their height.
 //!
 //! Where hips and legs are not known on both sides, the root moves relative to the reference pose and to the rest pose
-//! of the target.
+//! of the target. Upward, it does not if the hips of the source lie at the origin in the reference pose, but higher in
+//! the clip: then its height in the clip is all that is known, and is scaled.
+//!
+//! Hips can be carried by a joint that is elsewhere, as a root on the ground. If they are on one side alone, `p` is the
+//! place between the legs on both.
 
 use std::fmt;
 
@@ -21,9 +25,11 @@ use glam::{DQuat, DVec3};
 
 use crate::model::ClipId;
 use crate::retarget::body::{Figure, ratio};
+use crate::retarget::conventions::HIPS;
 use crate::retarget::joint_map::RootTranslation;
 use crate::retarget::options::Ground;
 use crate::retarget::plan::RetargetPlan;
+use crate::retarget::pose::ModelPose;
 
 /// The largest height of feet that stand on the ground, as a share of a leg.
 pub(crate) const MAX_ABOVE_GROUND: f64 = 0.1;
@@ -36,8 +42,8 @@ pub(crate) const MIN_ON_ORIGIN: f64 = 0.1;
 /// The least height of hips that are not at the origin of their space, as a share of the trunk.
 const MIN_HIPS: f64 = 0.2;
 /// The height of a root above the lowest joint, as a share of its rig's size, up to which no ratio of heights is
-/// formed.
-const MIN_HEIGHT: f64 = 1e-3;
+/// formed: in a zero pose along one axis, it is hardly more than nothing.
+const MIN_HEIGHT: f64 = 0.05;
 /// The part of the rig's size up to which two places are the same.
 const SAME_PLACE: f64 = 1e-9;
 
@@ -79,6 +85,9 @@ pub(super) struct Root {
     pub basis: RootScale,
     /// The reason for which the root does not move. `None` if it does.
     pub still: Option<StillRoot>,
+    /// The place between the legs in the spaces of the root of the source and of the target, where only one of them is
+    /// far from it.
+    pub pivots: Option<[DVec3; 2]>,
     heights: Option<Heights>,
 }
 
@@ -117,7 +126,8 @@ impl Root {
             RootTranslation::None => Some(StillRoot::Map),
             _ => plan.flat_above(target).map(StillRoot::ZeroScale),
         };
-        let mut root = Self { source, target, scale, basis, still, heights: None };
+        let pivots = pivots(plan, [source, target]);
+        let mut root = Self { source, target, scale, basis, still, pivots, heights: None };
         root.heights = root.heights(plan);
         Some(root)
     }
@@ -135,11 +145,16 @@ impl Root {
     /// The place in the target that belongs to the origin of the source, and the ground of a clip in the space of the
     /// source.
     pub fn origin(&self, plan: &RetargetPlan, clip: ClipId) -> (DVec3, Option<f64>) {
-        let rest = plan.rest.matrices[self.target].translation;
-        let reference = plan.alignment.space * plan.reference.matrices[self.source].translation;
+        let [of_source, of_target] = self.pivots.unwrap_or_default();
+        let rest = plan.rest.matrices[self.target].transform_point3(of_target);
+        let reference = plan.alignment.space * plan.reference.matrices[self.source].transform_point3(of_source);
         let relative = rest - self.scale * reference;
-        let Some(heights) = &self.heights else { return (relative, None) };
         let up = plan.alignment.up[1];
+        let Some(heights) = &self.heights else {
+            let is_in_clip =
+                plan.options.ground != Ground::Keep && self.has_height_in_clip(plan, clip, reference.dot(up));
+            return (if is_in_clip { relative - relative.dot(up) * up } else { relative }, None);
+        };
         let lowest = plan.lowest_foot(clip).unwrap_or(0.0);
         let limit = MAX_ABOVE_GROUND * heights.leg;
         let is_same = plan.alignment.is_same && relative.length() <= SAME_PLACE * plan.target_size;
@@ -154,6 +169,31 @@ impl Root {
         let sole =
             heights.sole.unwrap_or_else(|| (plan.flat_foot(clip).unwrap_or(lowest) - ground).clamp(-limit, limit));
         ((heights.target - self.scale * (ground + heights.source + sole)) * up, Some(ground))
+    }
+
+    /// Returns `true` if the hips of the source lie at the origin in the reference pose, and at least as high as a share
+    /// of the body in a clip, and those of the target do so at rest.
+    fn has_height_in_clip(&self, plan: &RetargetPlan, clip: ClipId, in_reference: f64) -> bool {
+        let [up, target_up] = plan.alignment.up;
+        let size = |side: usize, pose: &ModelPose| {
+            let figure = Figure::new(&plan.bodies[side], &pose.matrices);
+            figure.leg().or_else(|| figure.trunk())
+        };
+        let are_hips = [(0, self.source), (1, self.target)].iter().all(|&(side, root)| {
+            let skeleton = [plan.source, plan.target][side];
+            let hips = plan.bodies[side].joint(HIPS);
+            hips.is_some_and(|hips| hips == root || skeleton.ancestors(hips).any(|above| above == root))
+        });
+        let [Some(source), Some(target)] = [size(0, &plan.reference), size(1, &plan.rest)] else { return false };
+        let at_rest = plan.rest.matrices[self.target].translation.dot(target_up);
+        // Other joints with these names are no body.
+        let is_body = Figure::new(&plan.bodies[0], &plan.reference.matrices).directions().is_some()
+            && Figure::new(&plan.bodies[1], &plan.rest.matrices).standing().is_some_and(|up| up.dot(target_up) > 0.5);
+        is_body
+            && are_hips
+            && in_reference.abs() <= MIN_HIPS * source
+            && at_rest > MIN_HIPS * target
+            && plan.motion.height_of_hips(clip, up).is_some_and(|height| height > MIN_HIPS * source)
     }
 
     fn heights(&self, plan: &RetargetPlan) -> Option<Heights> {
@@ -181,7 +221,11 @@ impl Root {
             let [source, target] = [reference.places[self.source].dot(up), rest.places[self.target].dot(up)];
             return Some(Heights { target, source, sole: Some(0.0), leg });
         }
-        let above_feet = |figure: &Figure, hips: usize| Some(figure.places[hips].dot(up) - figure.lowest_foot(up)?);
+        let place = |figure: &Figure, hips: usize| match self.pivots {
+            Some(_) => figure.pelvis(),
+            None => Some(figure.places[hips]),
+        };
+        let above_feet = |figure: &Figure, hips: usize| Some(place(figure, hips)?.dot(up) - figure.lowest_foot(up)?);
         let (source, target) = if target_stands {
             let corrections = &plan.alignment.corrections;
             let space = plan.alignment.space;
@@ -201,6 +245,21 @@ impl Root {
         let target = target + own.unwrap_or(self.scale * sole.unwrap_or(0.0));
         Some(Heights { target, source, sole, leg })
     }
+}
+
+/// The place between the legs in the spaces of the roots, if both are hips and only one of them is far from it.
+fn pivots(plan: &RetargetPlan, roots: [usize; 2]) -> Option<[DVec3; 2]> {
+    let poses = [&plan.reference, &plan.rest];
+    let pivot = |side: usize| {
+        let body = &plan.bodies[side];
+        let (matrices, root) = (&poses[side].matrices, roots[side]);
+        let pelvis = Figure::new(body, matrices).pelvis().filter(|_| body.joint(HIPS) == Some(root))?;
+        let pivot = matrices[root].inverse().transform_point3(pelvis);
+        let is_far = pelvis != matrices[root].translation;
+        pivot.is_finite().then_some((if is_far { pivot } else { DVec3::ZERO }, is_far))
+    };
+    let [(source, is_source_far), (target, is_target_far)] = [pivot(0)?, pivot(1)?];
+    (is_source_far != is_target_far).then_some([source, target])
 }
 
 /// The factor of the root's movement, and its basis.

@@ -4,8 +4,9 @@ use glam::{DAffine3, DVec3};
 
 use crate::model::{ClipId, Library, list_morphs, list_names};
 use crate::retarget::body::{Body, Figure, MAX_BEND, SIDES};
+use crate::retarget::conventions::{HIPS, TRUNK};
 use crate::retarget::joint_map::{JointMap, MapSide};
-use crate::retarget::options::Facing;
+use crate::retarget::options::{Facing, Ground};
 use crate::retarget::plan::RetargetPlan;
 use crate::retarget::root::Root;
 
@@ -44,6 +45,18 @@ pub enum RetargetWarning {
     SwappedSides(MapSide),
     /// The toes point backward, if the left leg is on the left.
     BackwardFeet(MapSide),
+    /// Hips are known on both sides, but not all joints of the legs, so that no ground was found. The root moves up and
+    /// down relative to the two poses that look alike; if the hips of the source lie at the origin in its pose, as they
+    /// do in the clip, times the factor of the root.
+    NoGround,
+    /// Joints of this side hang elsewhere than in a human: the feet not below the lower legs, the hands not below the
+    /// lower arms, or the arms not above the trunk. They do not move along with them.
+    Detached {
+        /// The side.
+        side: MapSide,
+        /// The joints.
+        joints: Vec<usize>,
+    },
     /// The feet come down at another height than 0. This height was taken as the ground, unless the options say
     /// otherwise.
     Ground {
@@ -118,7 +131,9 @@ impl RetargetWarning {
         if !(plan.options.align && source.is_some() && target.is_some()) {
             warnings.extend(directions(plan));
         }
-        match figures.each_ref().map(Figure::standing_limbs) {
+        // In many zero poses, an animal does not stand.
+        let [source, target] = figures.each_ref().map(Figure::standing_limbs);
+        match [source.or_else(|| plan.motion.standing_limbs()), target] {
             [Some(4), Some(2)] => warnings.push(Self::FourLegs(MapSide::Source)),
             [Some(2), Some(4)] => warnings.push(Self::FourLegs(MapSide::Target)),
             _ => {}
@@ -129,6 +144,13 @@ impl RetargetWarning {
             } else if has_backward_feet(figure) {
                 warnings.push(Self::BackwardFeet(side));
             }
+        }
+        let joints = detached(plan);
+        if !joints.is_empty() {
+            warnings.push(Self::Detached { side: MapSide::Target, joints });
+        }
+        if lacks_ground(plan, root) {
+            warnings.push(Self::NoGround);
         }
         let lost = lost.filter(|(_, joints)| !joints.is_empty());
         warnings.extend(lost.map(|(clip, joints)| Self::LostTranslations { clip, joints }));
@@ -193,6 +215,20 @@ impl RetargetWarning {
                 "the toes of {} point backward, if its left leg is on the left: left and right may be swapped",
                 of(which)
             ),
+            Self::NoGround => {
+                "no ground was found, because joints of the legs are not known: the height of the hips follows the source \
+                 alone; a map file can name the joints of the legs"
+                    .into()
+            }
+            Self::Detached { side: which, joints } => {
+                let skeleton = side(which).1;
+                let names = list_names(joints.iter().map(|&joint| skeleton.joint_name(joint)));
+                format!(
+                    "joints of {} hang elsewhere in the hierarchy than in a human, so that they do not move along with the \
+                     limbs or the trunk that they belong to: {names}",
+                    of(which)
+                )
+            }
             Self::Ground { clip, legs, is_taken } => {
                 let clip = library.clip(*clip).label();
                 let effect = if *is_taken { "this height is taken as the ground" } else { "the ground is kept at 0" };
@@ -269,6 +305,36 @@ fn directions(plan: &RetargetPlan) -> Option<RetargetWarning> {
     (!joints.is_empty()).then_some(RetargetWarning::Directions { joints, degrees })
 }
 
+/// Returns `true` if the root moves although no ground was found, in two bodies that have hips and some joint of a leg.
+fn lacks_ground(plan: &RetargetPlan, root: Option<&Root>) -> bool {
+    let has_legs = |body: &Body| {
+        let has = |role: &str| SIDES.iter().any(|side| body.on_side(side, role).is_some());
+        body.joint(HIPS).is_some() && ["UpperLeg", "LowerLeg", "Foot"].into_iter().any(has)
+    };
+    let moves_up = root.and_then(Root::moving).is_some_and(|root| !root.stands());
+    moves_up && !plan.alignment.is_same && plan.options.ground != Ground::Keep && plan.bodies.iter().all(has_legs)
+}
+
+/// The mapped joints of the target that are not below the limb to which they belong, and the highest joint of a trunk
+/// that carries neither arms nor neck.
+fn detached(plan: &RetargetPlan) -> Vec<usize> {
+    let (body, skeleton) = (&plan.bodies[1], plan.target);
+    let is_mapped = |joint: &usize| plan.source_of[*joint].is_some();
+    let ends = [("Foot", "LowerLeg"), ("Hand", "LowerArm")].into_iter().flat_map(|(end, limb)| {
+        SIDES.iter().filter_map(move |side| {
+            let [end, limb] = [end, limb].map(|role| body.on_side(side, role));
+            Some([end?, limb?]).filter(|[end, limb]| !skeleton.is_below(*end, *limb)).map(|[end, _]| end)
+        })
+    });
+    let mut joints: Vec<usize> = ends.filter(is_mapped).collect();
+    let top = TRUNK.iter().rev().find_map(|role| body.joint(role)).filter(is_mapped);
+    let carried: Vec<usize> =
+        ["leftUpperArm", "rightUpperArm", "neck"].iter().filter_map(|role| body.joint(role)).collect();
+    let carries = |top: usize| carried.iter().any(|&joint| skeleton.is_below(joint, top));
+    joints.extend(top.filter(|&top| !carried.is_empty() && !carries(top)));
+    joints
+}
+
 fn has_swapped_sides(figure: &Figure) -> bool {
     let across = |role: &str| figure.across(role).and_then(DVec3::try_normalize);
     // In some zero poses, the spine is bent.
@@ -282,10 +348,9 @@ fn has_swapped_sides(figure: &Figure) -> bool {
 /// Returns `true` if both feet stand flat and point backward.
 fn has_backward_feet(figure: &Figure) -> bool {
     let (Some(directions), Some(_)) = (figure.directions(), figure.standing()) else { return false };
-    let toes = |body: &Body, side: &str| {
-        let foot = body.on_side(side, "Foot")?;
-        let toes = body.toes(side, foot)?;
-        figure.offset(foot, toes).try_normalize()
+    let toes = |side: &str| {
+        let foot = figure.body.on_side(side, "Foot")?;
+        figure.offset(foot, figure.toes(side, foot)?).try_normalize()
     };
-    SIDES.iter().all(|side| toes(figure.body, side).is_some_and(|toes| toes.dot(directions.z_axis) < -0.5))
+    SIDES.iter().all(|side| toes(side).is_some_and(|toes| toes.dot(directions.z_axis) < -0.5))
 }

@@ -255,15 +255,15 @@ fn codes_become_numbers_and_rotations() {
     let (half, quarter) = (1 << 14, -(1 << 13));
     let values = [element([[half, quarter, i16::MIN, 1], [half, -half, half, i16::MAX]])];
     let step = 2.0_f64.powi(-15);
-    let lower = DVec4::new(0.5, -0.25, -1.0, step);
-    let upper = DVec4::new(0.5, -0.5, 0.5, 1.0 - step);
+    let lower = DVec4::new(0.5, -0.25, -1.0, 0.0);
+    let upper = DVec4::new(0.5, -0.5, 0.5, 0.0);
     let rest = (1.0 - 3.0 * 0.25_f64).sqrt();
     for (part, mode, wanted) in [
         ("PART_TRANSLATION", 0, lower),
         ("PART_TRANSLATION", MODE_UPPER, upper),
         ("PART_SCALE", 0, lower),
-        ("PART_SCALE", MODE_FOURTH, DVec4::splat(step)),
-        ("PART_SCALE", MODE_UPPER | MODE_FOURTH, DVec4::splat(1.0 - step)),
+        ("PART_SCALE", MODE_FOURTH, DVec3::splat(step).extend(0.0)),
+        ("PART_SCALE", MODE_UPPER | MODE_FOURTH, DVec3::splat(1.0 - step).extend(0.0)),
         ("PART_ROTATION", MODE_UPPER, DVec4::new(0.5, -0.5, 0.5, rest)),
         ("PART_ROTATION", MODE_UPPER | MODE_SWAPPED_X, DVec4::new(rest, -0.5, 0.5, 0.5)),
         ("PART_ROTATION", MODE_UPPER | (2 * MODE_SWAPPED_X), DVec4::new(0.5, rest, 0.5, -0.5)),

@@ -5,7 +5,8 @@
 //!    is a clavicle in Mixamo, and an upper arm in Biovision. So no name is read alone: the table that explains the
 //!    whole skeleton best decides, see [`Reading::new`]. Then other tables name joints that it does not know, the
 //!    better ones first, where the role is free and does not contradict the hierarchy.
-//! 3. If essential joints are still missing, the shape of the skeleton gives their roles, see [`structure`].
+//! 3. The hips are above legs and arms, whatever their name is, see [`hierarchy`].
+//! 4. If essential joints are still missing, the shape of the skeleton gives their roles, see [`structure`].
 //!
 //! **The hierarchy.** A role is in its place if the nearest joint above with a role can be above it in a human: a hand
 //! below a lower arm, a lower leg below an upper leg of its side. A joint without any role above it is neither in its
@@ -16,6 +17,7 @@
 //! `upperChest` and the one in the middle `chest`. Others have no role. The pairs of two trunks are the pairs of
 //! [`trunk_partners`].
 
+mod hierarchy;
 mod human;
 mod structure;
 mod tables;
@@ -67,6 +69,7 @@ impl Roles {
             return roles;
         }
         roles.read_names(skeleton, is_joint);
+        roles.fill_limbs(skeleton, is_joint);
         roles.find_hips(skeleton, is_joint);
         if ESSENTIAL.iter().any(|one_of| !roles.has_any(one_of)) {
             let found = structure::roles(skeleton, is_joint, &roles.of_joint);
@@ -78,20 +81,6 @@ impl Roles {
             }
         }
         roles
-    }
-
-    /// Makes the joint between the legs the hips, if no joint is and this one has no role.
-    fn find_hips(&mut self, skeleton: &Skeleton, is_joint: &[bool]) {
-        let joint_of = |role: &str| self.of_joint.iter().position(|other| other.as_deref() == Some(role));
-        let (Some(left), Some(right)) = (joint_of("leftUpperLeg"), joint_of("rightUpperLeg")) else { return };
-        let mut is_above = vec![false; is_joint.len()];
-        skeleton.ancestors(left).for_each(|above| is_above[above] = true);
-        let between = skeleton.ancestors(right).find(|&joint| is_above[joint]);
-        let is_free = |joint: &usize| is_joint[*joint] && self.of_joint[*joint].is_none();
-        if let Some(hips) = between.filter(is_free).filter(|_| !self.has_any(&[HIPS])) {
-            self.set(hips, HIPS.into(), RoleGround::Structure);
-            self.by.push("structure");
-        }
     }
 
     /// Returns `true` if a joint has one of these roles.

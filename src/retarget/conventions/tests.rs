@@ -615,3 +615,79 @@ fn structure_fills_in_what_names_do_not_say() {
     let swapped = |index: usize| (index == 1).then(|| "leftUpperArm".to_owned());
     assert_eq!(roles(&human(|_, place| place, swapped)).of_joint.iter().flatten().count(), 1);
 }
+
+/// The names of the joints that have these roles, with `-` for none.
+fn holders(skeleton: &Skeleton, wanted: &[&str]) -> Vec<String> {
+    let found = roles(skeleton).of_joint;
+    let holder = |role: &&str| {
+        let joint = found.iter().position(|other| other.as_deref() == Some(*role));
+        joint.and_then(|joint| skeleton.joints()[joint].name.clone()).unwrap_or_else(|| "-".into())
+    };
+    wanted.iter().map(holder).collect()
+}
+
+#[test]
+fn the_hips_are_above_legs_and_arms() {
+    let trunk = [HIPS, "spine", "chest", "upperChest"];
+    // The names of Blender's meta-rig, but the joint that it calls `spine` is above it.
+    let ways = [
+        "hips > spine > chest > neck > head",
+        "chest > shoulder.{} > upper_arm.{} > forearm.{} > hand.{}",
+        "hips > thigh.{} > shin.{} > foot.{} > toe.{}",
+    ];
+    assert_eq!(holders(&skeleton(&ways, ["L", "R"]), &trunk), ["hips", "spine", "chest", "-"]);
+    // A robot whose `Hips` carry the spine alone.
+    let ways = [
+        "Bone > Body > Hips > Abdomen > Torso > Neck > Head",
+        "Torso > Shoulder.{} > UpperArm.{} > LowerArm.{}",
+        "Body > UpperLeg.{} > LowerLeg.{}",
+    ];
+    assert_eq!(holders(&skeleton(&ways, ["L", "R"]), &trunk), ["Body", "Hips", "Abdomen", "Torso"]);
+    // One whose `Hips` carry the legs alone.
+    let ways = ["Body > Hips > UpperLeg.{} > LowerLeg.{} > Foot.{}", "Body > UpperArm.{} > LowerArm.{}", "Body > Head"];
+    assert_eq!(holders(&skeleton(&ways, ["L", "R"]), &trunk), ["Body", "-", "-", "-"]);
+    // A joint with the name of hips above the others.
+    let ways = [
+        "pelvis > body > Hips > UpperLeg.{} > LowerLeg.{} > Foot.{}",
+        "body > Spine > UpperArm.{} > LowerArm.{} > Hand.{}",
+    ];
+    assert_eq!(holders(&skeleton(&ways, ["L", "R"]), &trunk), ["pelvis", "Spine", "-", "-"]);
+    // A trunk that deforms beside the joints of legs and arms: what moves all of them is above all.
+    let ways = [
+        "root > DEF-spine > DEF-spine.001 > DEF-spine.002",
+        "root > torso > ORG-pelvis > DEF-thigh.{} > DEF-shin.{} > DEF-foot.{}",
+        "torso > ORG-chest > DEF-upper_arm.{} > DEF-forearm.{} > DEF-hand.{}",
+    ];
+    let expected = ["root", "DEF-spine.001", "DEF-spine.002", "-"];
+    assert_eq!(holders(&skeleton(&ways, ["L", "R"]), &trunk), expected);
+}
+
+#[test]
+fn hips_in_their_place_stay() {
+    // Biped has the legs below the spine; others have a joint between hips and legs, or one below them for both.
+    for ways in [
+        ["Hips > Spine > Chest", "Spine > {}UpLeg > {}Leg > {}Foot", "Chest > {}Arm > {}ForeArm > {}Hand"],
+        ["Hips > Pelvis > {}UpLeg > {}Leg > {}Foot", "Hips > Spine > Chest", "Chest > {}Arm > {}ForeArm > {}Hand"],
+        ["Root > Hips > Body > {}UpLeg > {}Leg > {}Foot", "Body > Spine", "Spine > {}Arm > {}ForeArm > {}Hand"],
+    ] {
+        let skeleton = skeleton(&ways, SIDES);
+        assert_eq!(holders(&skeleton, &[HIPS]), ["Hips"], "{ways:?}");
+        assert!(!roles(&skeleton).by.contains(&"structure"));
+    }
+}
+
+#[test]
+fn the_only_joint_between_two_parts_of_a_limb_is_the_one_between() {
+    let ways = [
+        "hip > waist > chest > neck > head",
+        "chest > {}-arm > {}-forearm > {}-finger",
+        "hip > {}-thigh > {}-leg > {}-foot",
+    ];
+    let wanted = ["leftUpperLeg", "leftLowerLeg", "leftFoot", "rightLowerLeg", "leftUpperArm", "rightLowerArm"];
+    let expected = ["l-thigh", "l-leg", "l-foot", "r-leg", "l-arm", "r-forearm"];
+    assert_eq!(holders(&skeleton(&ways, ["l", "r"]), &wanted), expected);
+    // Not where two joints are between, or where both arms hang from one.
+    let ways = ["hip > {}-thigh > {}-a > {}-b > {}-foot", "hip > chest > body > {}-forearm > {}-hand"];
+    let found = holders(&skeleton(&ways, ["l", "r"]), &["leftLowerLeg", "leftUpperArm"]);
+    assert_eq!(found, ["-", "-"]);
+}
