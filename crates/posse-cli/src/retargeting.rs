@@ -312,8 +312,8 @@ fn option_of(warning: &RetargetWarning) -> Option<&'static str> {
         RetargetWarning::SwappedSides(_) | RetargetWarning::BackwardFeet(_) => {
             Some("--map; posse retarget --write-map writes the pairs")
         }
-        RetargetWarning::Ground { .. } => Some("--ground auto|zero|keep"),
-        RetargetWarning::LostTranslations { .. } => Some("--map"),
+        RetargetWarning::Ground { .. } | RetargetWarning::NoGround => Some("--ground auto|zero|keep"),
+        RetargetWarning::LostTranslations { .. } | RetargetWarning::Detached { .. } => Some("--map"),
         RetargetWarning::FourLegs(_)
         | RetargetWarning::Morphs { .. }
         | RetargetWarning::MorphCounts { .. }
