@@ -283,6 +283,8 @@ pub(super) fn match_joints(source: &mut Side, target: &mut Side) -> (Vec<JointPa
     let (mut pairs, mut remarks) = (Vec::new(), Vec::new());
     let keys = role_keys(&source.roles, &target.roles);
     let known = [0, 1].map(|side: usize| keys[side].iter().flatten().collect::<HashSet<&String>>());
+    let hips_of_source = keys[0].iter().position(|key| key.as_deref() == Some(HIPS));
+    let hips_are_of_structure = hips_of_source.is_some_and(|joint| source.ground(joint) == Some(RoleGround::Structure));
     for step in [MatchStep::DeclaredRole, MatchStep::Name, MatchStep::NormalizedName, MatchStep::Role] {
         let mut groups: BTreeMap<String, [Vec<usize>; 2]> = BTreeMap::new();
         for (index, side) in [&*source, &*target].into_iter().enumerate() {
@@ -323,6 +325,8 @@ pub(super) fn match_joints(source: &mut Side, target: &mut Side) -> (Vec<JointPa
                     }
                     // Another joint has the role.
                     [Some(of_source), None] if source.is_sure(*from) && known[1].contains(of_source) => continue,
+                    // In a file without a skin, all nodes are joints, so that hips by structure may be a node above.
+                    [None, Some(of_target)] if of_target == HIPS && hips_are_of_structure => {}
                     [None, Some(of_target)] if target.is_sure(*to) && known[0].contains(of_target) => continue,
                     _ => {}
                 }

@@ -89,7 +89,7 @@
 //! 2. `body` has the directions and lengths of a human in a pose, and `motion` what the clips tell: which axis is up,
 //!    where the feet come down, to which side limbs bend, and how the axes of joints lie in the body. `alignment` makes
 //!    the two poses of `pose` look alike, as `options` wants it.
-//!    `one_skeleton` knows two files of one skeleton, whose poses need no alignment.
+//!    `one_skeleton` knows two files of one skeleton in two rest poses.
 //! 3. `plan` has what follows from them for all clips, and `root` the factor and the ground. `clip` makes the tracks of
 //!    a clip. Keys are transformed wherever the local rotation is `A s(t) B` with constants `A` and `B`.
 //!    Otherwise `resample` makes keys, as many as its budget allows.

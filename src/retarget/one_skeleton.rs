@@ -2,16 +2,16 @@
 //!
 //! Libraries of motion often hold files without a mesh, whose rest pose is some pose of the motion. No pose of such a
 //! file looks like the rest pose of a figure, but its joints have the axes of the figure's joints: the local rotations
-//! mean the same in both. So the rest pose of the target is the reference pose of the source, too.
+//! mean the same in both. Then the rest pose of the target can be the reference pose of the source. The report says so;
+//! the caller chooses it, because names and offsets do not tell the axes of joints at the ends and above the root.
 
 use glam::DVec3;
 
-use crate::error::Error;
+use crate::model::Skeleton;
 use crate::model::rotation::angle;
-use crate::model::{Library, Skeleton};
 use crate::retarget::body::{Body, Figure, SIDES};
 use crate::retarget::conventions::Numbering;
-use crate::retarget::joint_map::{JointMap, JointPair, roles_of_pairs};
+use crate::retarget::joint_map::JointPair;
 use crate::retarget::pose::ModelPose;
 
 /// The fewest bones that tell whether two skeletons are one.
@@ -33,26 +33,6 @@ const PROBES: usize = 16;
 /// The distance of a hand or a foot from the mirror image of the other one in a pose that is not symmetric, in lengths
 /// of a leg.
 const LOPSIDED: f64 = 0.15;
-
-impl JointMap {
-    /// Returns `true` if the pairs tell that both skeletons are one in two rest poses: they have the same names and
-    /// parents, and equal offsets but for one scale, or for the build of a figure if the rest pose of the source is not
-    /// symmetric. Local rotations then mean the same in both.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] if the map does not fit its skeletons.
-    pub fn is_of_one_skeleton(&self, library: &Library) -> Result<bool, Error> {
-        self.check(library)?;
-        let skeletons = [self.source, self.target].map(|id| library.skeleton(id));
-        let [of_source, of_target] = roles_of_pairs(library, self);
-        let bodies =
-            [Body::of_roles(skeletons[0], of_source.of_joint), Body::of_roles(skeletons[1], of_target.of_joint)];
-        let mut target_of = vec![None; skeletons[0].joints().len()];
-        self.pairs.iter().for_each(|pair| target_of[pair.source] = Some(pair.target));
-        let poses = skeletons.map(ModelPose::at_rest);
-        Ok(are_one(skeletons, &self.pairs, &target_of, poses.each_ref(), bodies.each_ref()))
-    }
-}
 
 /// Returns `true` if all pairs have the same name and the same parent, and if their local rest rotations mean the same
 /// but differ:
@@ -95,7 +75,7 @@ pub(super) fn are_one(
         (to - scale * from).length() <= SAME_OFFSET[0] * to.length() + SAME_OFFSET[1] * longest[1]
     };
     if offsets.iter().all(is_same) {
-        return is_other_pose(pairs, poses, scale);
+        return is_other_pose(pairs, poses);
     }
     let mut angles: Vec<f64> = offsets.iter().map(|[from, to]| from.angle_between(*to).to_degrees()).collect();
     angles.sort_by(f64::total_cmp);
@@ -126,22 +106,18 @@ fn bones(skeletons: [&Skeleton; 2], pairs: &[JointPair], target_of: &[Option<usi
     Some(bones)
 }
 
-/// Returns `true` if distances between joints differ, after the source was scaled.
-fn is_other_pose(pairs: &[JointPair], poses: [&ModelPose; 2], scale: f64) -> bool {
+/// Returns `true` if distances between joints differ, but for one scale.
+fn is_other_pose(pairs: &[JointPair], poses: [&ModelPose; 2]) -> bool {
     let step = pairs.len().div_ceil(PROBES).max(1);
-    let distances = pairs.iter().step_by(step).flat_map(|one| {
-        pairs.iter().map(|other| {
-            let place = |side: usize, joint: usize| poses[side].matrices[joint].translation;
-            let target = place(1, one.target).distance(place(1, other.target));
-            [scale * place(0, one.source).distance(place(0, other.source)), target]
-        })
-    });
-    let (mut longest, mut difference) = (0.0_f64, 0.0_f64);
-    for [source, target] in distances {
-        longest = longest.max(target);
-        difference = difference.max((source - target).abs());
-    }
-    difference > OTHER_DISTANCE * longest
+    let distance = |one: &JointPair, other: &JointPair| {
+        let place = |side: usize, joint: usize| poses[side].matrices[joint].translation;
+        [place(0, one.source).distance(place(0, other.source)), place(1, one.target).distance(place(1, other.target))]
+    };
+    let probes = pairs.iter().step_by(step);
+    let distances: Vec<_> = probes.flat_map(|one| pairs.iter().map(move |other| distance(one, other))).collect();
+    let sum = |side: usize| distances.iter().map(|pair| pair[side]).sum::<f64>();
+    let (scale, longest) = (sum(1) / sum(0), distances.iter().map(|pair| pair[1]).fold(0.0, f64::max));
+    distances.iter().any(|[source, target]| (scale * source - target).abs() > OTHER_DISTANCE * longest)
 }
 
 /// Returns `true` if a hand or a foot is far from the mirror image of the other one. `None` if neither is known.

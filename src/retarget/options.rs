@@ -9,8 +9,7 @@ use crate::retarget::pose::ReferencePose;
 /// The choices and the error bounds of a retargeting.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RetargetOptions {
-    /// The pose of the source that looks like a pose of the target. The rest pose by default, or that of the target if
-    /// both are one skeleton in two rest poses ([`Retargeting::is_one_skeleton`](crate::retarget::Retargeting)).
+    /// The pose of the source that looks like a pose of the target. The rest pose by default.
     pub reference: ReferencePose,
     /// The pose of the target that looks like the reference pose. The rest pose by default.
     pub target_pose: ReferencePose,

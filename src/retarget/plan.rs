@@ -91,17 +91,11 @@ impl<'a> RetargetPlan<'a> {
         let links = Links::of_body(library, map, options, &rest, [&target_of, &source_of], hips);
         let motion = SourceMotion::new(library, source, &bodies[0], clips);
         let is_by_default = options.align && [&options.reference, &options.target_pose] == [&ReferencePose::Rest; 2];
-        let mut is_one_skeleton = false;
-        if is_by_default
-            && are_one([source, target], &map.pairs, &target_of, [&reference, &rest], bodies.each_ref())
-            && let Ok(pose) = ReferencePose::by_names(source, library, map.target, &ReferencePose::Rest)
-        {
-            reference = pose.of(library, map.source)?;
-            is_one_skeleton = true;
-        }
+        let is_one_skeleton =
+            is_by_default && are_one([source, target], &map.pairs, &target_of, [&reference, &rest], bodies.each_ref());
         let is_same = are_same(&target_of, [&reference, &rest]);
-        // A pose that the caller chose, or that the target has, is as it is.
-        let is_at_rest = options.reference == ReferencePose::Rest && !is_one_skeleton;
+        // A pose that the caller chose is as it is.
+        let is_at_rest = options.reference == ReferencePose::Rest;
         if !is_same && is_at_rest {
             let mut partners = vec![None; target_of.len()];
             if options.translations == CarriedJoints::All {

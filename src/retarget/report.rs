@@ -31,8 +31,9 @@ pub struct Retargeting {
     /// The rotation of the source's space into the space of the target: the up axis of the source onto the up axis of
     /// the target, then by `facing`.
     pub space: DQuat,
-    /// `true` if source and target are one skeleton in two rest poses, by names, parents and offsets: then the local
-    /// rotations are taken over as they are.
+    /// `true` if source and target seem to be one skeleton in two rest poses, by names, parents and offsets, and no pose
+    /// was chosen. [`ReferencePose::by_names`](crate::retarget::ReferencePose::by_names) with the target then takes local
+    /// rotations over as they are.
     pub is_one_skeleton: bool,
     /// The role in a human of each joint of the source and of the target, by its name in VRM 1.0.
     pub roles: [Vec<Option<String>>; 2],

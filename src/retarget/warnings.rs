@@ -312,7 +312,9 @@ fn lacks_ground(plan: &RetargetPlan, root: Option<&Root>) -> bool {
         body.joint(HIPS).is_some() && ["UpperLeg", "LowerLeg", "Foot"].into_iter().any(has)
     };
     let moves_up = root.and_then(Root::moving).is_some_and(|root| !root.stands());
-    moves_up && !plan.alignment.is_same && plan.options.ground != Ground::Keep && plan.bodies.iter().all(has_legs)
+    let are_legs_whole = plan.bodies.iter().all(Body::has_legs);
+    let looks_for_ground = !plan.alignment.is_same && plan.options.ground != Ground::Keep;
+    moves_up && looks_for_ground && !are_legs_whole && plan.bodies.iter().all(has_legs)
 }
 
 /// The mapped joints of the target that are not below the limb to which they belong, and the highest joint of a trunk

@@ -2,7 +2,7 @@
 
 use glam::{DQuat, DVec3};
 use posse::curves::{Interpolation, Target, Track};
-use posse::retarget::{JointMap, MapSide, RetargetOptions, RetargetWarning, Retargeting};
+use posse::retarget::{JointMap, MapSide, ReferencePose, RetargetOptions, RetargetWarning, Retargeting};
 use posse::{Clip, Joint, Library, SkeletonId};
 
 use super::rigs::{add, angle, joint, model_pose};
@@ -55,11 +55,26 @@ fn index(joints: &[Joint], name: &str) -> usize {
 
 /// Retargets one clip of these tracks.
 fn retarget(source: Vec<Joint>, target: Vec<Joint>, tracks: Vec<Track>) -> (Library, SkeletonId, Retargeting) {
+    retarget_by(source, target, tracks, false)
+}
+
+/// The same; `by_target` takes the rest pose of the target as the reference.
+fn retarget_by(
+    source: Vec<Joint>,
+    target: Vec<Joint>,
+    tracks: Vec<Track>,
+    by_target: bool,
+) -> (Library, SkeletonId, Retargeting) {
     let mut library = Library::new();
     let (source, target) = (add(&mut library, source), add(&mut library, target));
     let clip = library.add_clip(Clip::new(Some("moves".into()), source, tracks)).unwrap();
     let map = JointMap::by_names(&library, source, target).unwrap();
-    let result = library.retarget(&[clip], &map, &RetargetOptions::default()).unwrap();
+    let mut options = RetargetOptions::default();
+    if by_target {
+        let skeleton = library.skeleton(source);
+        options.reference = ReferencePose::by_names(skeleton, &library, target, &ReferencePose::Rest).unwrap();
+    }
+    let result = library.retarget(&[clip], &map, &options).unwrap();
     (library, target, result)
 }
 
@@ -170,7 +185,7 @@ fn stepping(mut joints: Vec<Joint>) -> Vec<Joint> {
 }
 
 #[test]
-fn one_skeleton_in_two_rest_poses_keeps_its_local_rotations() {
+fn one_skeleton_in_two_rest_poses_is_known_and_can_keep_its_local_rotations() {
     // The second figure has longer upper arms and shorter thighs: the rest pose of the source is no symmetric one.
     let mut other = joints(HUMAN);
     for (name, scale) in [("LeftForeArm", 1.3), ("RightForeArm", 1.3), ("LeftLeg", 0.8), ("RightLeg", 0.8)] {
@@ -184,9 +199,10 @@ fn one_skeleton_in_two_rest_poses_keeps_its_local_rotations() {
             [angle, angle / 2.0].map(|angle| degrees(axis, angle))
         };
         let tracks = STEP.iter().map(|(name, ..)| rotated(index(&source, name), turns(name))).collect::<Vec<_>>();
-        let (library, target, result) = retarget(source, target, tracks);
+        let (library, _, result) = retarget(source.clone(), target.clone(), tracks.clone());
         assert!(result.is_one_skeleton && result.named(&library).one_skeleton);
-        assert_eq!(result.bones, []);
+        let (library, target, result) = retarget_by(source, target, tracks, true);
+        assert!(!result.is_one_skeleton);
         for (name, ..) in STEP {
             let joint = library.skeleton(target).find_joint(name).unwrap();
             let parent = library.skeleton(target).joints()[joint].parent.unwrap();
@@ -285,8 +301,8 @@ fn a_dog_with_the_names_of_a_human_is_known_by_its_clips() {
 
 #[test]
 fn a_foot_whose_toes_are_below_the_ankle_points_to_their_end() {
-    // As in a BVH file with `LeftForeFoot`, whose End Site alone is ahead. The feet stand flat in both rest poses.
-    let toes = [("{}ForeFoot", "{}Foot", [0.1, 0.02, 0.0]), ("{}End", "{}ForeFoot", [0.1, 0.02, 0.2])];
+    // As in a BVH file whose End Site alone is ahead. The feet stand flat in both rest poses.
+    let toes = [("{}Toe", "{}Foot", [0.1, 0.02, 0.0]), ("{}End", "{}Toe", [0.1, 0.02, 0.2])];
     let source = joints(&[&HUMAN[..10], &toes[..]].concat());
     let tracks = vec![moved(0, [0.0, 1.0, 0.0], [0.0, 1.0, 0.5])];
     let result = retarget(source, joints(HUMAN), tracks);

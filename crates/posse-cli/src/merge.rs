@@ -8,7 +8,6 @@ use posse::curves::Target;
 use posse::export::gltf::Document;
 use posse::glam::{DAffine3, DVec3};
 use posse::low_level::UniqueNames;
-use posse::retarget::JointMap;
 use posse::{ClipId, Error, Skeleton, SkeletonId};
 
 use crate::arguments::BvhArgs;
@@ -146,8 +145,6 @@ struct MergedClips {
     refusal: Option<String>,
     /// True if the target has no joint for some tracks.
     leaves_out_tracks: bool,
-    /// True if it seems to be the skeleton of the target in another rest pose.
-    is_of_one_skeleton: bool,
     /// The option that merges it all the same, if there is one.
     option: Option<&'static str>,
     warnings: Vec<String>,
@@ -185,8 +182,6 @@ fn merge(args: &Args, source: &mut Source, target: &Rig) -> Result<MergedClips, 
         if args.force {
             merged.warnings.push(format!("{text}; the clips may look distorted"));
         } else {
-            let map = JointMap::by_names(&source.library, source.skeleton, nodes.skeleton)?;
-            merged.is_of_one_skeleton = map.is_of_one_skeleton(&source.library)?;
             (merged.refusal, merged.option) = (Some(text), Some("--force"));
         }
     }
@@ -209,13 +204,9 @@ fn refuse_other_skeletons(args: &Args, merged: &[MergedClips]) -> Result<(), Err
         reasons += &format!("; and {} more", plural(refused.len() - MAX_LISTED, "file"));
     }
     let files: Vec<&Path> = refused.iter().map(|(file, _)| *file).collect();
-    let all = |is: fn(&MergedClips) -> bool| refused.iter().all(|(_, merged)| is(merged));
-    let option = if all(|merged| merged.is_of_one_skeleton) {
-        ". It is the same skeleton in another pose: add --force"
-    } else if all(|merged| merged.option.is_some()) {
-        "; if it is the same skeleton in another pose, add --force"
-    } else {
-        ""
+    let option = match refused.iter().all(|(_, merged)| merged.option.is_some()) {
+        true => "; if it is the same skeleton in another pose, add --force",
+        false => "",
     };
     Err(Error::Usage(format!("{reasons}{option}. For another skeleton, {}", retarget_first(args, &files))))
 }

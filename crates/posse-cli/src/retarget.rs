@@ -260,7 +260,10 @@ fn print(report: &NamedReport, out: &mut impl Write) -> io::Result<()> {
         None => writeln!(out, "up in the source is {}; its front is not rotated", report.source_up)?,
     }
     if report.one_skeleton {
-        writeln!(out, "one skeleton in two rest poses: local rotations are taken over as they are")?;
+        writeln!(
+            out,
+            "one skeleton in two rest poses, it seems; --reference TARGET#rest takes local rotations over as they are"
+        )?;
     }
     for NamedAlignment { source, target, degrees, reason } in &report.aligned {
         writeln!(out, "  {source} rotated by {degrees:.1} degrees {}", reason.describe(target))?;

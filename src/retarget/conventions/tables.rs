@@ -69,8 +69,7 @@ const LEFT_RIGHT: &[[&str; 2]] = &[["left", "right"]];
 const L_R: &[[&str; 2]] = &[["L", "R"]];
 
 // The names of Mixamo's rigs, with the prefix `mixamorig:` or without it. HumanIK of Maya and MotionBuilder has the
-// same names, and so have LAFAN1 (with `LeftToe`) and the BVH files of CMU's motions (with `LowerBack`). Other BVH files
-// have `LeftForeFoot`.
+// same names, and so have LAFAN1 (with `LeftToe`) and the BVH files of CMU's motions (with `LowerBack`).
 //
 // Sources: the rigs that <https://www.mixamo.com> writes; Ready Player Me, whose avatars keep these names
 // (<https://docs.readyplayer.me/asset-creation-guide/asset-creation/templates>);
@@ -94,7 +93,6 @@ const MIXAMO: Convention = Convention {
         ("Foot", "{}Foot"),
         ("Toes", "{}ToeBase"),
         ("Toes", "{}Toe"),
-        ("Toes", "{}ForeFoot"),
     ],
     fingers: Fingers {
         names: ["{}HandThumb#", "{}HandIndex#", "{}HandMiddle#", "{}HandRing#", "{}HandPinky#"],
