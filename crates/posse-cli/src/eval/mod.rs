@@ -153,8 +153,26 @@ enum PoseFormat {
 }
 
 /// Endings of files of motion and of tables, which are not written here.
-const OTHER_FORMATS: [&str; 13] =
-    ["bvh", "csv", "fbx", "gif", "glb", "gltf", "npy", "parquet", "png", "tsv", "usd", "usda", "vrma"];
+const OTHER_FORMATS: [&str; 18] = [
+    "bvh",
+    "csv",
+    "fbx",
+    "gif",
+    "glb",
+    "gltf",
+    "h5",
+    "jsonl",
+    "mat",
+    "npy",
+    "parquet",
+    "pkl",
+    "png",
+    "safetensors",
+    "tsv",
+    "usd",
+    "usda",
+    "vrma",
+];
 
 /// Returns `true` if the name of an output promises a format that is not written. Other endings, as of temporary files,
 /// promise none.
