@@ -100,7 +100,7 @@ export interface RetargetReport {
   source_up: string;
   /** The rotation about the up axis in degrees. `null` if it is not known which way the target faces. */
   facing: number | null;
-  /** `true` if source and target are one skeleton in two rest poses: local rotations are taken over as they are. */
+  /** `true` if source and target seem to be one skeleton in two rest poses. */
   one_skeleton: boolean;
   /** The bones that were rotated in the rest pose: with the joint above, to stand or to point as their partners, to bend to the same side, or for the axes that they have in the clips. */
   aligned: { source: string; target: string; degrees: number; reason: "parent" | "trunk" | "direction" | "bend" | "clips" }[];

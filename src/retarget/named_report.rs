@@ -26,8 +26,7 @@ pub struct NamedReport {
     pub source_up: String,
     /// The rotation of the source about the up axis, in degrees. `None` if it is not known which way the target faces.
     pub facing: Option<f64>,
-    /// `true` if source and target are one skeleton in two rest poses, so that the local rotations are taken over as
-    /// they are.
+    /// `true` if source and target seem to be one skeleton in two rest poses.
     pub one_skeleton: bool,
     /// The bones that were rotated in the reference pose.
     pub aligned: Vec<NamedAlignment>,

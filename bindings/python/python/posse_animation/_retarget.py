@@ -95,7 +95,7 @@ class RetargetReport(TypedDict):
     facing: Optional[float]
     """The rotation of the source about its up axis in degrees. None if it is not known which way the target faces."""
     one_skeleton: bool
-    """True if source and target are one skeleton in two rest poses: local rotations are taken over as they are."""
+    """True if source and target seem to be one skeleton in two rest poses."""
     aligned: list[AlignedBone]
     warnings: list[str]
     """What was left out, then what looks wrong, as sentences: each is a `RetargetWarning`, too."""
