@@ -52,7 +52,7 @@ pub(crate) use library::PackedSkeleton;
 pub(crate) use library::all_threads;
 pub(crate) use outputs::{MOTION_NUMBERS, NUMBERS, OutputCounts};
 pub use outputs::{OutputLayout, OutputNumbers};
-pub(crate) use quantized::{Form, MAX_BITS, QuantizedCurve, QuantizedKeys, storable_step};
+pub(crate) use quantized::{Form, MAX_BITS, PackedColumn, QuantizedCurve, QuantizedKeys, storable_step};
 pub(crate) use skeleton::rows;
 pub(crate) use timeline::{PackedTimeline, can_be_even, is_even, needs_exact_times};
 #[cfg(test)]

@@ -108,10 +108,12 @@ pub struct PackedColumn {
     pub form: Form,
     /// The quantization step.
     pub step: f32,
-    least: [i32; 4],
-    widths: [u32; 4],
+    /// The least value of each number, in steps.
+    pub least: [i32; 4],
+    /// The bits of each number's code.
+    pub widths: [u32; 4],
     /// The bit of a row at which the first code begins.
-    bit: usize,
+    pub bit: usize,
 }
 
 impl PackedColumn {

@@ -307,14 +307,14 @@ fn directions(plan: &RetargetPlan) -> Option<RetargetWarning> {
 
 /// Returns `true` if the root moves although no ground was found, in two bodies that have hips and some joint of a leg.
 fn lacks_ground(plan: &RetargetPlan, root: Option<&Root>) -> bool {
-    let has_legs = |body: &Body| {
+    let has_part_of_leg = |body: &Body| {
         let has = |role: &str| SIDES.iter().any(|side| body.on_side(side, role).is_some());
         body.joint(HIPS).is_some() && ["UpperLeg", "LowerLeg", "Foot"].into_iter().any(has)
     };
     let moves_up = root.and_then(Root::moving).is_some_and(|root| !root.stands());
     let are_legs_whole = plan.bodies.iter().all(Body::has_legs);
     let looks_for_ground = !plan.alignment.is_same && plan.options.ground != Ground::Keep;
-    moves_up && looks_for_ground && !are_legs_whole && plan.bodies.iter().all(has_legs)
+    moves_up && looks_for_ground && !are_legs_whole && plan.bodies.iter().all(has_part_of_leg)
 }
 
 /// The mapped joints of the target that are not below the limb to which they belong, and the highest joint of a trunk

@@ -145,8 +145,8 @@ struct MergedClips {
     refusal: Option<String>,
     /// True if the target has no joint for some tracks.
     leaves_out_tracks: bool,
-    /// The option that merges it all the same, if there is one.
-    option: Option<&'static str>,
+    /// True if `--force` merges it all the same.
+    can_be_forced: bool,
     warnings: Vec<String>,
 }
 
@@ -182,7 +182,7 @@ fn merge(args: &Args, source: &mut Source, target: &Rig) -> Result<MergedClips, 
         if args.force {
             merged.warnings.push(format!("{text}; the clips may look distorted"));
         } else {
-            (merged.refusal, merged.option) = (Some(text), Some("--force"));
+            (merged.refusal, merged.can_be_forced) = (Some(text), true);
         }
     }
     Ok(merged)
@@ -204,7 +204,7 @@ fn refuse_other_skeletons(args: &Args, merged: &[MergedClips]) -> Result<(), Err
         reasons += &format!("; and {} more", plural(refused.len() - MAX_LISTED, "file"));
     }
     let files: Vec<&Path> = refused.iter().map(|(file, _)| *file).collect();
-    let option = match refused.iter().all(|(_, merged)| merged.option.is_some()) {
+    let option = match refused.iter().all(|(_, merged)| merged.can_be_forced) {
         true => "; if it is the same skeleton in another pose, add --force",
         false => "",
     };

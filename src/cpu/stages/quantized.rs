@@ -7,11 +7,8 @@ use glam::{UVec4, Vec4};
 
 use crate::cpu::simd::{BLOCK_WINDOW, HALF_WINDOW, LARGEST_BLOCK, WINDOW, codes};
 use crate::cpu::stages::TransformPart;
-use crate::pack::column_words;
-use crate::pack::record::{
-    QUANTIZED_BITS, QUANTIZED_FORM, QUANTIZED_FORM_BITS, QUANTIZED_NUMBERS, QUANTIZED_PLACE_BITS, QUANTIZED_STEP_HIGH,
-    QUANTIZED_STEP_LOW, QUANTIZED_UNIT, QUANTIZED_WIDE, QUANTIZED_WIDE_COLUMN_WORDS, QuantizedColumn,
-};
+use crate::pack::record::QUANTIZED_WIDE_COLUMN_WORDS;
+use crate::pack::{self, PackedColumn, column_words};
 
 /// Words beyond the end of the library that are read but not used: by registers from the last key, and the records of a
 /// block that is not full.
@@ -57,26 +54,15 @@ enum Form {
 impl DecodedColumn {
     /// Decodes the record at an offset in the words.
     pub fn new(words: &[u32], offset: u32) -> Self {
-        let (record, rest) = words[offset as usize..].split_at(QuantizedColumn::WORDS);
-        let record: QuantizedColumn = *bytemuck::from_bytes(bytemuck::cast_slice(record));
-        let width = |number: u32| record.format >> (QUANTIZED_BITS * number) & ((1 << QUANTIZED_BITS) - 1);
-        let (place, least): (u32, [i32; 4]) = match record.place & QUANTIZED_WIDE {
-            0 => {
-                let least: Option<&[i16; 4]> = bytemuck::cast_slice(&rest[..2]).first_chunk();
-                (record.place & ((1 << QUANTIZED_PLACE_BITS) - 1), least.copied().unwrap_or_default().map(i32::from))
-            }
-            _ => (rest[0], bytemuck::cast_slice::<u32, i32>(&rest[1..5]).first_chunk().copied().unwrap_or_default()),
-        };
-        let (step_high, step_low) = (record.format >> QUANTIZED_STEP_HIGH, record.place >> QUANTIZED_STEP_LOW);
-        let step = f32::from_bits(step_high << 19 | step_low << 11);
-        let (form, dropped) = match record.place >> QUANTIZED_FORM & ((1 << QUANTIZED_FORM_BITS) - 1) {
-            QUANTIZED_NUMBERS => (Form::Numbers, 3),
-            QUANTIZED_UNIT => (Form::Unit, 3),
-            dropped => (Form::Dropped, dropped - QUANTIZED_NUMBERS - 1),
+        let column = PackedColumn::new(words, offset);
+        let (form, dropped) = match column.form {
+            pack::Form::Numbers => (Form::Numbers, 3),
+            pack::Form::Unit => (Form::Unit, 3),
+            pack::Form::Dropped(index) => (Form::Dropped, index as u32),
         };
         let (mut bytes, mut masks, mut order) = ([0_u32; 4], [0_u32; 4], [0_u32; 4]);
         let (mut scale, mut base) = ([0.0_f32; 4], [0.0_f32; 4]);
-        let mut bit = place % 8;
+        let mut bit = column.bit as u32 % 8;
         for number in 0..4 {
             let index = match number.cmp(&dropped) {
                 Ordering::Less => number,
@@ -84,16 +70,16 @@ impl DecodedColumn {
                 Ordering::Greater => number - 1,
             };
             order[number as usize] = index;
-            let (index, width, shift) = (index as usize % 4, width(number), bit % 8);
+            let (index, width, shift) = (index as usize % 4, column.widths[number as usize], bit % 8);
             // Four bytes, one after the other.
             bytes[index] = 0x0302_0100 + 0x0101_0101 * (bit / 8);
             masks[index] = ((1 << width) - 1) << shift;
-            scale[index] = step * INVERSE_POWERS[shift as usize];
-            base[index] = step * least[number as usize] as f32;
+            scale[index] = column.step * INVERSE_POWERS[shift as usize];
+            base[index] = column.step * column.least[number as usize] as f32;
             bit += width;
         }
         Self {
-            first: place as usize / 8,
+            first: column.bit / 8,
             bytes: bytemuck::cast(bytes.map(u32::to_le)),
             masks: masks.into(),
             scale: scale.into(),

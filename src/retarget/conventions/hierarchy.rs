@@ -26,10 +26,7 @@ impl Roles {
             return;
         }
         let trunk: Vec<usize> = TRUNK.iter().filter_map(|role| self.joint_of(role)).collect();
-        let can_be = |joint: &usize| {
-            let role = self.of_joint[*joint].as_deref();
-            is_joint[*joint] && role.is_none_or(|role| TRUNK.contains(&role))
-        };
+        let can_be = |joint: &usize| self.can_be_of_trunk(is_joint, *joint);
         let above = |joints: &[usize]| common_ancestor(skeleton, joints).filter(can_be);
         let found = above(&[&body[..], &trunk].concat()).or_else(|| above(&body));
         // Without a name, the joint between the legs may be all that is known.
@@ -51,7 +48,7 @@ impl Roles {
         let mut path: Vec<usize> = std::iter::once(top).chain(skeleton.ancestors(top)).collect();
         path.truncate(path.iter().position(|&joint| joint == hips).unwrap_or(0));
         if was_of_trunk || old.is_some_and(|old| path.contains(&old)) {
-            path.retain(can_be_of_trunk(self, is_joint));
+            path.retain(|&joint| self.can_be_of_trunk(is_joint, joint));
             path.reverse();
             self.set_trunk(&path);
         }
@@ -112,6 +109,11 @@ impl Roles {
         }
     }
 
+    /// Returns `true` for a joint that has no role, or one of the trunk.
+    fn can_be_of_trunk(&self, is_joint: &[bool], joint: usize) -> bool {
+        is_joint[joint] && self.of_joint[joint].as_deref().is_none_or(|role| TRUNK.contains(&role))
+    }
+
     /// The left and the right joint of a part.
     fn pair(&self, part: &str) -> Option<[usize; 2]> {
         Some([self.joint_of(&format!("left{part}"))?, self.joint_of(&format!("right{part}"))?])
@@ -121,11 +123,6 @@ impl Roles {
     fn joint_of(&self, role: &str) -> Option<usize> {
         self.of_joint.iter().position(|other| other.as_deref() == Some(role))
     }
-}
-
-/// True for a joint that has no role, or one of the trunk.
-fn can_be_of_trunk<'a>(roles: &'a Roles, is_joint: &'a [bool]) -> impl Fn(&usize) -> bool + 'a {
-    move |&joint| is_joint[joint] && roles.of_joint[joint].as_deref().is_none_or(|role| TRUNK.contains(&role))
 }
 
 /// The lowest joint above all of these.

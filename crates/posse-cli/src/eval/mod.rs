@@ -115,8 +115,8 @@ pub struct Args {
     /// reads.
     #[arg(long, value_enum, default_value = "matrix")]
     skin_format: SkinFormatChoice,
-    /// The output format. Default: by the name of the output, which ends with .json or .npz; for stdout, and a name
-    /// without an ending, json.
+    /// The output format. Default: by the name of the output, if it ends with .json or .npz; for stdout and other
+    /// names, json.
     #[arg(long, value_enum)]
     format: Option<PoseFormat>,
     /// The output file. Default: stdout.
