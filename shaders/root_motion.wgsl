@@ -83,7 +83,7 @@ fn root_motion_of_layer(layer: LayerRecord, clip: ClipRecord, root: Root) -> Rig
         let moment = index / 2u;
         let part = select(PART_TRANSLATION, PART_ROTATION, index % 2u == 1u);
         let sampler = Sampler(layer.clip, 0u, 0u, phase_time(moments[moment], clip), Span());
-        let sampled = pose_part(part, root.joint, pose_channel(part, root.joint, sampler), sampler);
+        let sampled = pose_part(part, root.joint, pose_channel(part, pose_channels(root.joint, sampler)), sampler);
         if part == PART_TRANSLATION {
             parts[moment].translation = root_translation(root, sampled);
         } else {

@@ -36,9 +36,10 @@ fn pose_local_rest(joint: u32) -> Local {
 /// The local transform of a joint by a clip. The root joint, whose record is at `root`, loses the part that moves the
 /// instance.
 fn pose_local(joint: u32, root: u32, sampler: Sampler) -> Local {
-    let moved = pose_channel(PART_TRANSLATION, joint, sampler);
-    let turned = pose_channel(PART_ROTATION, joint, sampler);
-    let scaled = pose_channel(PART_SCALE, joint, sampler);
+    let channels = pose_channels(joint, sampler);
+    let moved = pose_channel(PART_TRANSLATION, channels);
+    let turned = pose_channel(PART_ROTATION, channels);
+    let scaled = pose_channel(PART_SCALE, channels);
     var local = Local(
         vec4(0.0),
         vec4(0.0),

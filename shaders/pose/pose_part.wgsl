@@ -32,10 +32,20 @@ fn pose_search(clip: u32, index: u32, time: Time) -> Span {
     return search_timeline(timeline_load(clip_load(clip).timelines + index * TIMELINE_WORDS), time);
 }
 
+/// The channels of a joint. A kernel for clips with one timeline does not load the timelines.
+fn pose_channels(joint: u32, sampler: Sampler) -> PartChannels {
+    let at = clip_load(sampler.clip).channels + 2u * joint;
+    var channels = PartChannels(values[at], vec4(0u));
+    if !SPANS_IN_LAYERS {
+        channels.timelines = values[at + 1u];
+    }
+    return channels;
+}
+
 /// The channel of a joint's translation, rotation or scale, by `PART_TRANSLATION`, `PART_ROTATION` or `PART_SCALE`.
-fn pose_channel(part: u32, joint: u32, sampler: Sampler) -> Channel {
-    let index = part * batch.skeleton.joint_count + joint;
-    return channel_load(clip_load(sampler.clip).channels + CHANNEL_WORDS * index);
+fn pose_channel(part: u32, channels: PartChannels) -> Channel {
+    let mode = sample_mode(channels.values.w >> (MODE_BITS * part));
+    return Channel(channels.values[part], mode | (channels.timelines[part] << MODE_BITS));
 }
 
 /// The quantization steps of the keys of a joint's parts, where they are codes; otherwise any numbers.

@@ -261,7 +261,9 @@ fn a_joint_costs_the_bytes_that_the_results_derive_from() {
     // From caches: keys, rest poses and inverse bind matrices, which all instances share.
     // The latter as matrices, and as rotations with scales and offsets.
     let (keys, at_rest, inverse_binds) = (64 * 3 * 60, 64 * 3, 64 * (3 + 2));
-    assert_eq!(packed.arrays.values.len(), keys + at_rest + inverse_binds);
+    // The channels of the clip, and of the rest pose.
+    let channels = 2 * 64 * record::PartChannels::ELEMENTS;
+    assert_eq!(packed.arrays.values.len(), keys + at_rest + inverse_binds + channels);
     assert_eq!((skeleton.timeline_count, skeleton.round_count), (1, 4));
     // Workgroup memory, which limits the number of workgroups that run at a time.
     let bytes = |mixing, layers| {

@@ -46,6 +46,13 @@ impl Arrays {
         offset
     }
 
+    /// Appends records to the values, and returns the offset of the first.
+    pub fn push_values<T: Pod>(&mut self, records: &[T]) -> u32 {
+        let offset = self.values.len() as u32;
+        self.values.extend(bytemuck::pod_collect_to_vec::<T, Vec4>(records));
+        offset
+    }
+
     /// Appends a value, and returns its offset.
     pub fn push_value(&mut self, value: [f32; 4]) -> u32 {
         self.values.push(value.into());

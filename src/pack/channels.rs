@@ -11,7 +11,8 @@ use crate::model::{Clip, Curve, Interpolation, Interpolator, Library, NumberRang
 use crate::pack::arrays::Arrays;
 use crate::pack::record::{
     Channel, ChannelGroup, ClipRecord, CompactChannels, ENTRY_SAMPLER_BITS, GROUP_CHANNELS, MODE_CONSTANT, MODE_EULER,
-    MODE_QUANTIZED, MODE_REST, MODE_SPLIT, SHAPE_REST, SHAPE_ROTATION, SkeletonRecord, ValueChannel, mode_of,
+    MODE_QUANTIZED, MODE_REST, MODE_SPLIT, PartChannels, SHAPE_REST, SHAPE_ROTATION, SkeletonRecord, ValueChannel,
+    mode_of,
 };
 use crate::pack::unroll::Beyond;
 use crate::pack::{QuantizedCurve, QuantizedKeys};
@@ -190,6 +191,7 @@ pub fn columns<'a>(
 #[derive(Clone, Copy)]
 pub struct JointChannels<'a> {
     words: &'a [u32],
+    values: &'a [Vec4],
     offset: usize,
     compact: bool,
     joints: usize,
@@ -198,27 +200,29 @@ pub struct JointChannels<'a> {
 }
 
 impl<'a> JointChannels<'a> {
-    /// The channels of a clip of a skeleton. `words` are the words of the library.
-    pub fn new(words: &'a [u32], skeleton: &SkeletonRecord, clip: &ClipRecord) -> Self {
+    /// The channels of a clip of a skeleton.
+    pub fn new(arrays: &'a Arrays, skeleton: &SkeletonRecord, clip: &ClipRecord) -> Self {
         let (joints, rest) = (skeleton.joint_count as usize, skeleton.rest);
-        Self { words, offset: clip.channels as usize, compact: clip.compact != 0, joints, rest }
+        let Arrays { words, values } = arrays;
+        Self { words, values, offset: clip.channels as usize, compact: clip.compact != 0, joints, rest }
     }
 
     /// The channels of all joints' translations, then rotations, then scales.
     pub fn all(self) -> impl Iterator<Item = Channel> {
-        (0..3 * self.joints).map(move |index| self.at(index))
+        (0..3).flat_map(move |part| (0..self.joints).map(move |joint| self.get(part, joint)))
     }
 
     /// The channel of a joint's translation, rotation or scale, by `PART_TRANSLATION`, `PART_ROTATION` or `PART_SCALE`.
     pub fn get(&self, part: u32, joint: usize) -> Channel {
-        self.at(part as usize * self.joints + joint)
+        if self.compact {
+            return self.compact(part as usize * self.joints + joint);
+        }
+        let elements = &self.values[self.offset + PartChannels::ELEMENTS * joint..][..PartChannels::ELEMENTS];
+        bytemuck::pod_read_unaligned::<PartChannels>(bytemuck::cast_slice(elements)).get(part)
     }
 
-    /// The channel of an index.
-    fn at(&self, index: usize) -> Channel {
-        if !self.compact {
-            return self.record(self.offset + Channel::WORDS * index);
-        }
+    /// The compact channel of an index.
+    fn compact(&self, index: usize) -> Channel {
         let header: CompactChannels = self.record(self.offset);
         let (group, bit) = (index / GROUP_CHANNELS as usize, 1 << (index as u32 % GROUP_CHANNELS));
         let group: ChannelGroup = self.record(self.offset + CompactChannels::WORDS + ChannelGroup::WORDS * group);
@@ -244,8 +248,8 @@ fn lies_in_words(sampler: u32) -> bool {
     mode & MODE_QUANTIZED != 0 || mode & !MODE_EULER == MODE_SPLIT
 }
 
-/// Packs the channels of all joints' translations, then rotations, then scales. Returns their offset in the words, and
-/// true if they are compact. `rest` is the offset of the skeleton's rest pose in the values.
+/// Packs the channels of all joints' translations, then rotations, then scales. Returns their offset, and true if
+/// they are compact and in the words. `rest` is the offset of the skeleton's rest pose in the values.
 pub fn pack_joint_channels(arrays: &mut Arrays, rest: u32, skeleton: &Skeleton, channels: &Channels) -> (u32, bool) {
     let joints = || skeleton.joints().iter().enumerate();
     let mut records: Vec<Channel> = Vec::with_capacity(3 * skeleton.joints().len());
@@ -266,8 +270,15 @@ pub fn pack_joint_channels(arrays: &mut Arrays, rest: u32, skeleton: &Skeleton, 
     }
     match CompactTable::new(arrays, rest, &records) {
         Some(table) => (table.pack(arrays), true),
-        None => (arrays.push_records(&records), false),
+        None => (arrays.push_values(&part_channels(&records)), false),
     }
+}
+
+/// The channels of each joint, from those of all joints' translations, then rotations, then scales.
+pub fn part_channels(channels: &[Channel]) -> Vec<PartChannels> {
+    let joints = channels.len() / 3;
+    let of_joint = |joint| PartChannels::new([0, 1, 2].map(|part| channels[part * joints + joint]));
+    (0..joints).map(of_joint).collect()
 }
 
 /// The channel of a target of three numbers. One track drives all three, or each has a track of its own, or none has.
@@ -382,7 +393,7 @@ mod tests {
             let offset = table.pack(&mut arrays);
             let skeleton = SkeletonRecord { joint_count: joints, rest: 0, ..SkeletonRecord::default() };
             let clip = ClipRecord { channels: offset, compact: 1, ..ClipRecord::default() };
-            let found: Vec<Channel> = JointChannels::new(&arrays.words, &skeleton, &clip).all().collect();
+            let found: Vec<Channel> = JointChannels::new(&arrays, &skeleton, &clip).all().collect();
             assert_eq!(found.len(), channels.len());
             for (found, wanted) in found.into_iter().zip(channels) {
                 assert_eq!(contents(&arrays, found), contents(&arrays, wanted), "{joints} joints");

@@ -11,7 +11,7 @@
 //! * All other quantized keys become `f32` keys: numbers of more than 16 bits, steps, splines, rotations of four stored
 //!   numbers, single numbers, morph weights, properties.
 //! * Key times, channels and records take the form of a library without quantized keys. Behind the keys lie the
-//!   quantization steps of each clip, an element per joint.
+//!   channels of the joints of each clip, and their quantization steps, an element per joint.
 //!
 //! Skeletons, records of clips, masks and chains lie where they were, so that crowds are packed for either form.
 
@@ -22,7 +22,7 @@ use bytemuck::cast_slice_mut;
 use glam::Vec4;
 
 use crate::pack::arrays::{Arrays, Sizes};
-use crate::pack::channels::JointChannels;
+use crate::pack::channels::{JointChannels, part_channels};
 use crate::pack::key_blocks::{column_words, narrow};
 use crate::pack::quantized::{Form, PackedColumn};
 use crate::pack::record::{
@@ -109,8 +109,8 @@ struct Transcoder<'a> {
     packed: &'a Arrays,
     words: Vec<u32>,
     value_count: u32,
-    /// The quantization steps of clips by their offsets in the values.
-    steps: Vec<(u32, Vec<Vec4>)>,
+    /// The channels of the joints and the quantization steps of clips, by their offsets in the values.
+    tables: Vec<(u32, Vec<Vec4>)>,
     /// The blocks by the offset of their packed rows.
     blocks: BTreeMap<u32, DeviceBlock>,
     /// The new offsets of key times, lookup tables, mappings and easings, by their offsets in the packed library.
@@ -124,7 +124,7 @@ impl<'a> Transcoder<'a> {
             packed,
             words: packed.words[..head].to_vec(),
             value_count: packed.values.len() as u32,
-            steps: Vec::new(),
+            tables: Vec::new(),
             blocks: BTreeMap::new(),
             copied: HashMap::new(),
         };
@@ -146,9 +146,8 @@ impl<'a> Transcoder<'a> {
 
     /// Collects the quantized columns of a clip.
     fn collect(&mut self, skeleton: &SkeletonRecord, clip: &ClipRecord) {
-        let words = &self.packed.words;
         let joints = skeleton.joint_count as usize;
-        for (index, channel) in JointChannels::new(words, skeleton, clip).all().enumerate() {
+        for (index, channel) in JointChannels::new(self.packed, skeleton, clip).all().enumerate() {
             self.collect_column(clip, channel, Some((index / joints) as u32));
         }
         for channel in self.value_channels(clip) {
@@ -159,7 +158,7 @@ impl<'a> Transcoder<'a> {
     /// Joins the translation and the scale of each joint of a clip, where they can share short keys.
     fn join(&mut self, skeleton: &SkeletonRecord, clip: &ClipRecord) {
         let words = &self.packed.words;
-        let channels = JointChannels::new(words, skeleton, clip);
+        let channels = JointChannels::new(self.packed, skeleton, clip);
         for joint in 0..skeleton.joint_count as usize {
             let [moved, scaled] = [PART_TRANSLATION, PART_SCALE].map(|part| channels.get(part, joint));
             if mode_of(moved.sampler) == QUANTIZED_LINEAR && moved.sampler == scaled.sampler {
@@ -255,18 +254,14 @@ impl<'a> Transcoder<'a> {
         let timelines = self.push(&timelines);
         let joints = skeleton.joint_count as usize;
         let (mut channels, mut steps) = (Vec::with_capacity(3 * joints), vec![Vec4::ZERO; joints]);
-        for (index, channel) in JointChannels::new(&arrays.words, skeleton, clip).all().enumerate() {
+        for (index, channel) in JointChannels::new(arrays, skeleton, clip).all().enumerate() {
             let (channel, step) = self.joint_channel(clip, channel);
             channels.push(channel);
             steps[index % joints][index / joints] = step;
         }
-        let channels = self.push(&channels);
-        let mut first_steps = 0;
-        if steps.iter().any(|steps| *steps != Vec4::ZERO) {
-            first_steps = self.value_count;
-            self.value_count += joints as u32;
-            self.steps.push((first_steps, steps));
-        }
+        let channels = self.push_values(bytemuck::pod_collect_to_vec(&part_channels(&channels)));
+        let has_steps = steps.iter().any(|steps| *steps != Vec4::ZERO);
+        let steps = if has_steps { self.push_values(steps) } else { 0 };
         let mut value_channels = self.value_channels(clip);
         for channel in &mut value_channels {
             let (found, _) = self.channel(clip, Channel { values: channel.values, sampler: channel.sampler });
@@ -277,7 +272,7 @@ impl<'a> Transcoder<'a> {
             timelines,
             channels,
             compact: 0,
-            steps: first_steps,
+            steps,
             value_table: self.copy(clip.value_table, numbers),
             value_channels: self.push(&value_channels),
             events: match clip.events {
@@ -374,12 +369,20 @@ impl<'a> Transcoder<'a> {
         offset
     }
 
+    /// Appends a table to the values, and returns its offset.
+    fn push_values(&mut self, table: Vec<Vec4>) -> u32 {
+        let offset = self.value_count;
+        self.value_count += table.len() as u32;
+        self.tables.push((offset, table));
+        offset
+    }
+
     /// The arrays, with all keys.
     fn finish(self) -> Arrays {
         let mut arrays = Arrays { words: self.words.into(), values: self.packed.values.to_vec().into() };
         arrays.values.resize(self.value_count as usize, Vec4::ZERO);
-        for (offset, steps) in &self.steps {
-            arrays.values[*offset as usize..][..steps.len()].copy_from_slice(steps);
+        for (offset, table) in &self.tables {
+            arrays.values[*offset as usize..][..table.len()].copy_from_slice(table);
         }
         for block in self.blocks.values() {
             let rows = &mut arrays.values[block.first as usize..][..block.row as usize * block.keys];
@@ -516,7 +519,7 @@ mod tests {
         for (found, clip) in packed.clips.iter().zip(compressed.library().clips()) {
             let skeleton = packed.skeletons[clip.skeleton.index()].record;
             let record: ClipRecord = arrays.record(found.offset);
-            let channels = JointChannels::new(&arrays.words, &skeleton, &record);
+            let channels = JointChannels::new(arrays, &skeleton, &record);
             for Track { target, curve, component } in &clip.tracks {
                 let (part, joint) = match *target {
                     Target::Translation(joint) => (PART_TRANSLATION, joint),

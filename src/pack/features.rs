@@ -64,7 +64,7 @@ impl Features {
             let timeline = arrays.timeline(&clip, index);
             self.beyond_gltf |= timeline.easing != NONE || timeline.map != NONE;
         }
-        for channel in JointChannels::new(&arrays.words, skeleton, &clip).all() {
+        for channel in JointChannels::new(arrays, skeleton, &clip).all() {
             self.add_sampler(channel.sampler);
             if mode_of(channel.sampler) & !MODE_EULER == MODE_SPLIT {
                 for number in 0..3 {

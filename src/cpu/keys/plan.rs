@@ -363,7 +363,7 @@ impl ClipRuns {
     pub fn new(library: &PackedLibrary, skeleton: &SkeletonRecord, clip: u32) -> Self {
         let joints = skeleton.joint_count as usize;
         let clip: ClipRecord = library.arrays.record(clip);
-        let channels: Vec<Channel> = JointChannels::new(&library.arrays.words, skeleton, &clip).all().collect();
+        let channels: Vec<Channel> = JointChannels::new(&library.arrays, skeleton, &clip).all().collect();
         let (first_keys, key_bytes) = find_keys(&library.arrays, &clip, &channels);
         let mut builder = PlanBuilder::new(&library.arrays);
         let (mut runs, mut splits, mut animated) = (Vec::new(), [0; 3], Vec::new());

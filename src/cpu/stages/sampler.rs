@@ -43,7 +43,7 @@ impl<'a> Sampler<'a> {
             values,
             interpolators: &library.interpolators,
             joints,
-            channels: JointChannels::new(words, skeleton, clip),
+            channels: JointChannels::new(&library.arrays, skeleton, clip),
             value_channels: bytemuck::cast_slice(slice(
                 clip.value_channels,
                 ValueChannel::WORDS * clip.value_channel_count as usize,

@@ -298,6 +298,40 @@ pub fn split(number: f64) -> (f32, f32) {
 }
 
 record! {
+    /// The channels of a joint's translation, rotation and scale: two elements of the values, whose bits are integers. A
+    /// GPU loads an element at once.
+    PartChannels {
+        /// The values of each channel, as in `Channel`; then their modes, `MODE_BITS` each, from the lowest bits on.
+        values: [u32; 4],
+        /// The timeline of each channel, by its index in the clip; then 0.
+        timelines: [u32; 4],
+    }
+}
+
+impl PartChannels {
+    /// The number of elements of the values.
+    pub const ELEMENTS: usize = size_of::<Self>() / size_of::<[f32; 4]>();
+
+    /// The channels of a translation, a rotation and a scale.
+    pub fn new(channels: [Channel; 3]) -> Self {
+        let modes = (0..).zip(channels).map(|(part, channel)| mode_of(channel.sampler) << (MODE_BITS * part)).sum();
+        let values = channels.map(|channel| channel.values);
+        let timelines = channels.map(|channel| timeline_of(channel.sampler) as u32);
+        Self {
+            values: [values[0], values[1], values[2], modes],
+            timelines: [timelines[0], timelines[1], timelines[2], 0],
+        }
+    }
+
+    /// The channel of the translation, the rotation or the scale, by `PART_TRANSLATION`, `PART_ROTATION` or
+    /// `PART_SCALE`.
+    pub fn get(&self, part: u32) -> Channel {
+        let mode = mode_of(self.values[3] >> (MODE_BITS * part));
+        Channel::new(mode, self.timelines[part as usize], self.values[part as usize])
+    }
+}
+
+record! {
     /// The source of a joint's translation, rotation or scale, in the words.
     Channel in words {
         /// The offset of the first key, of the constant value or of the value of the rest pose in the values; in a packed
@@ -388,8 +422,8 @@ record! {
         timelines: u32,
         /// The number of timelines.
         timeline_count: u32,
-        /// The offset of the channels in the words: all joints' translations, then rotations, then scales. If `compact`
-        /// is set, the offset of [`CompactChannels`] with the same channels. On a GPU, no channels are compact.
+        /// The offset of the [`PartChannels`] of the first joint in the values. If `compact` is set, the offset of
+        /// [`CompactChannels`] with the same channels in the words. On a GPU, no channels are compact.
         channels: u32,
         /// The offset of the value channels in the words: channels of morph weights, then of properties.
         value_channels: u32,

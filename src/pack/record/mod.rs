@@ -19,6 +19,7 @@ pub const SHARED: &[Shared] = &[
             clip::SkeletonRecord::RECORD,
             clip::TimelineRecord::RECORD,
             clip::Mapping::RECORD,
+            clip::PartChannels::RECORD,
             clip::Channel::RECORD,
             clip::ValueChannel::RECORD,
             clip::ClipRecord::RECORD,
