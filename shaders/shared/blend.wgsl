@@ -22,7 +22,8 @@ fn blend_add(sum: Blend, value: vec4<f32>, weight: f32) -> Blend {
 /// Adds a rotation.
 fn blend_add_rotation(sum: Blend, value: vec4<f32>, weight: f32) -> Blend {
     let first = select(sum.first, value, sum.weight == 0.0);
-    return Blend(sum.mixed + weight * blend_near(first, value), first, sum.weight + weight);
+    let signed = select(weight, -weight, dot(first, value) < 0.0);
+    return Blend(sum.mixed + signed * value, first, sum.weight + weight);
 }
 
 /// The mean of numbers. If the weights sum to less than `BLEND_MIN_WEIGHT`, the rest pose fills the remainder.

@@ -1,6 +1,10 @@
 // Needs: quat, search, value
 //! Span to value: keys and fraction to a value (glTF 2.0, appendix C).
 
+/// True if a sampled rotation is only an addend of a weighted mean of rotations. Its length then may be off by 2e-7,
+/// which is a weight that is off by as much.
+const ROTATIONS_ARE_SUMMED: bool = BLENDS_ONLY && !HAS_ROOTS;
+
 /// The mode of a sampler.
 fn sample_mode(sampler: u32) -> u32 {
     return sampler & ((1u << MODE_BITS) - 1u);
@@ -108,13 +112,21 @@ fn sample_numbers(keys: Keys, mode: u32, span: Span) -> vec4<f32> {
     return between;
 }
 
-/// A rotation, of unit length.
+/// A rotation, of unit length, unless `ROTATIONS_ARE_SUMMED`.
 fn sample_rotation(keys: Keys, mode: u32, span: Span) -> vec4<f32> {
     if HAS_SPLINES && mode == MODE_STEP {
         return quat_normalize(keys.start, keys.start);
     }
     if HAS_SPLINES && mode == MODE_CUBIC {
         return quat_normalize(sample_cubic(keys, span), keys.start);
+    }
+    if !HAS_QUANTIZED && !HAS_BEYOND_GLTF {
+        // `f32` keys have unit length, and fractions are within 0 to 1.
+        let sum = quat_slerp_sum(keys.start, keys.end, span.fraction);
+        if ROTATIONS_ARE_SUMMED {
+            return sum;
+        }
+        return quat_near_unit(sum);
     }
     let q = quat_slerp(keys.start, keys.end, span.fraction);
     if HAS_QUANTIZED {

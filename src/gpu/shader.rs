@@ -90,7 +90,7 @@ impl Composed {
     pub fn root_motion(features: Features) -> Self {
         let constants = format!(
             "const WORKGROUP_SIZE: u32 = {SIDE_WORKGROUP_SIZE}u;\nconst HAS_SHORT_ARCS: bool = false;\n\
-             const SPANS_IN_LAYERS: bool = false;\n"
+             const SPANS_IN_LAYERS: bool = false;\nconst BLENDS_ONLY: bool = false;\n"
         );
         Self::new(constants + &feature_constants(features), with_needs("root_motion", &[]))
     }
@@ -243,6 +243,7 @@ pub(super) fn pose_constants(kernel: &PoseKernel) -> String {
         ("SPANS_IN_LAYERS", span_capacity == SpanCapacity::InLayers),
         ("SPANS_FIT", span_capacity != SpanCapacity::TooMany),
         ("LAYERS_OVER", mixing == Mixing::Any),
+        ("BLENDS_ONLY", mixing == Mixing::Blend),
         ("SKIN_BY_ROW", skin_format != SkinFormat::DualQuaternion),
         ("PACKS_TO_NEAREST", packs_to_nearest),
     ] {
