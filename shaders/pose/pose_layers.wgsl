@@ -45,13 +45,14 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let first_layer = share.index_in_group * batch.layer_count;
     if share.present {
         displace_begin(share);
-        for (var index = share.lane; index < batch.layer_count; index += pose_lane_count()) {
-            let layer = layers[share.instance * batch.layer_count + index];
-            let time = pose_time(layer);
-            let weight = layer.weight * blend_ramp(layer, frame);
-            played[first_layer + index] = Played(layer.clip, weight, layer.mode & LAYER_MODE, layer.mask, time);
-            if SPANS_IN_LAYERS {
-                spans[first_layer + index] = pose_span_of_layer(layer);
+        if ONE_INSTANCE {
+            // A workgroup has more lanes than an instance has layers.
+            if share.lane < batch.layer_count {
+                layers_play(share.instance, share.lane, first_layer);
+            }
+        } else {
+            for (var index = share.lane; index < batch.layer_count; index += pose_lane_count()) {
+                layers_play(share.instance, index, first_layer);
             }
         }
     }
@@ -72,6 +73,17 @@ fn pose(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         }
     }
     pose_finish(share);
+}
+
+/// Writes a layer of an instance at the tick of the frame, by its index, to workgroup memory.
+fn layers_play(instance: u32, index: u32, first_layer: u32) {
+    let layer = layers[instance * batch.layer_count + index];
+    let weight = layer.weight * blend_ramp(layer, frame);
+    played[first_layer + index] =
+        Played(layer.clip, weight, layer.mode & LAYER_MODE, layer.mask, pose_time(layer));
+    if SPANS_IN_LAYERS {
+        spans[first_layer + index] = pose_span_of_layer(layer);
+    }
 }
 
 /// Poses all joints, or the requested number of joints. The others are at rest.
@@ -139,9 +151,13 @@ fn layers_weight(layer: Played, joint: u32) -> f32 {
 ///
 /// The layers that blend come first, then the others, in one loop, so that the kernel contains the code that samples
 /// once. The loop tests its condition at the end: with a test at the start, a software renderer runs the body once more
-/// than needed.
+/// than needed. A kernel for two layers that blend has no loop.
 fn layers_joint(joint: u32, first_layer: u32, sampled: bool) -> Local {
     var sum = JointBlend(BLEND_NOTHING, BLEND_NOTHING, BLEND_NOTHING);
+    if TWO_LAYERS {
+        sum = layers_blend_layer(sum, joint, first_layer);
+        return layers_mean_or_rest(layers_blend_layer(sum, joint, first_layer + 1u), joint);
+    }
     var rest: Local;
     if LAYERS_OVER {
         rest = pose_local_rest(joint);
@@ -187,14 +203,35 @@ fn layers_joint(joint: u32, first_layer: u32, sampled: bool) -> Local {
     if LAYERS_OVER {
         return below;
     }
+    return layers_mean_or_rest(sum, joint);
+}
+
+/// Adds a layer that blends, by its index in `played`.
+fn layers_blend_layer(sum: JointBlend, joint: u32, layer_index: u32) -> JointBlend {
+    let layer = played[layer_index];
+    let weight = layers_weight(layer, joint);
+    if weight > 0.0 {
+        let root = clip_load(layer.clip).root;
+        let value = pose_local(joint, root, layers_sampler(layer_index, layer, 0u));
+        return layers_add_joint(sum, value, weight);
+    }
+    return sum;
+}
+
+/// The means of the layers of a kernel whose layers only blend.
+fn layers_mean_or_rest(sum: JointBlend, joint: u32) -> Local {
     // Most blends need no rest pose.
     if min(sum.translation.weight, min(sum.rotation.weight, sum.scale.weight)) < BLEND_MIN_WEIGHT {
         return layers_mean_joint(sum, pose_local_rest(joint));
     }
-    below.translation = sum.translation.mixed / sum.translation.weight;
-    below.rotation = quat_normalize(sum.rotation.mixed, sum.rotation.first);
-    below.scale = sum.scale.mixed / sum.scale.weight;
-    return below;
+    return Local(
+        sum.translation.mixed / sum.translation.weight,
+        quat_normalize(sum.rotation.mixed, sum.rotation.first),
+        sum.scale.mixed / sum.scale.weight,
+        false,
+        false,
+        false,
+    );
 }
 
 /// The means of the layers that blend.

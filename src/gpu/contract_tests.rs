@@ -7,7 +7,7 @@ use crate::demo;
 use crate::gpu::GpuLibrary;
 use crate::gpu::shader::Composed;
 use crate::gpu::test_support::wgsl_errors;
-use crate::kernels::plan::{GoalRotations, Plan, PoseKernel, SkinsOnly, SpanCapacity, WORKGROUPS};
+use crate::kernels::plan::{GoalRotations, Plan, PoseKernel, SpanCapacity, WORKGROUPS};
 use crate::kernels::{Access, Pass, SIDE_WORKGROUP_SIZE};
 use crate::model::{Mixing, Outputs, SkinFormat};
 use crate::pack::record::{self, Constant, Field, Record, Shared, Value};
@@ -63,8 +63,7 @@ fn pose_kernels() -> impl Iterator<Item = PoseKernel> {
                 }
                 if workgroup.has_lane_per_joint() {
                     kernels.push(PoseKernel { joints_in_lanes: true, ..kernel });
-                    for uniform_scales in [false, true] {
-                        let skins_only = Some(SkinsOnly { rounds: 7, uniform_scales });
+                    for skins_only in kernel.each_skins_only(7) {
                         kernels.push(PoseKernel { joints_in_lanes: true, skins_only, ..kernel });
                     }
                 }

@@ -244,6 +244,7 @@ pub(super) fn pose_constants(kernel: &PoseKernel) -> String {
         ("SPANS_FIT", span_capacity != SpanCapacity::TooMany),
         ("LAYERS_OVER", mixing == Mixing::Any),
         ("BLENDS_ONLY", mixing == Mixing::Blend),
+        ("TWO_LAYERS", skins_only.is_some_and(|known| known.two_layers)),
         ("SKIN_BY_ROW", skin_format != SkinFormat::DualQuaternion),
         ("PACKS_TO_NEAREST", packs_to_nearest),
     ] {
@@ -316,7 +317,7 @@ impl KernelText {
                     // Without skin matrices among the outputs, the format has no effect.
                     let plan = Plan::new(mixing, record, layers);
                     let with_skins = plan.with_skin_format(skin_format);
-                    let with_skins = [with_skins, with_skins.with_skins_only(record, *uniform_scales)];
+                    let with_skins = [with_skins, with_skins.with_skins_only(record, *uniform_scales, layers)];
                     let with_skins = with_skins.into_iter().filter(|_| record.skin_joint_count > 0);
                     kernels.extend([plan].into_iter().chain(with_skins).map(|plan| (Pass::Pose, plan.kernel)));
                 }
@@ -363,7 +364,7 @@ impl KernelText {
     ) -> Self {
         let PackedSkeleton { record, uniform_scales, .. } = &packed.skeletons[skeleton.index()];
         let plan = Plan::new(mixing, record, layers).with_skin_format(skin_format);
-        let plan = plan.with_skins_only(record, *uniform_scales);
+        let plan = plan.with_skins_only(record, *uniform_scales, layers);
         Self::of_plan(packed, plan).with_buffers(packed, skeleton, &plan, layers)
     }
 
@@ -372,7 +373,7 @@ impl KernelText {
     pub fn packed_halves(packed: &PackedLibrary, skeleton: SkeletonId) -> Self {
         let PackedSkeleton { record, uniform_scales, .. } = &packed.skeletons[skeleton.index()];
         let plan = Plan::new(Mixing::None, record, 1).with_skin_format(SkinFormat::HalfMatrix);
-        let plan = plan.with_skins_only(record, *uniform_scales);
+        let plan = plan.with_skins_only(record, *uniform_scales, 1);
         let plan = Plan { kernel: PoseKernel { packs_to_nearest: true, ..plan.kernel }, ..plan };
         Self::of_plan(packed, plan).with_buffers(packed, skeleton, &plan, 1)
     }

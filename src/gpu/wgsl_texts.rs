@@ -12,7 +12,7 @@ use wgpu::naga;
 
 use crate::gpu::shader::{Composed, pose_constants};
 use crate::gpu::shader_files::BANDWIDTH;
-use crate::kernels::plan::{GoalRotations, Plan, PoseKernel, SkinsOnly, SpanCapacity, WORKGROUPS};
+use crate::kernels::plan::{GoalRotations, Plan, PoseKernel, SpanCapacity, WORKGROUPS};
 use crate::kernels::{Pass, kernel_name};
 use crate::model::{Interpolator, Mixing, SkinFormat};
 use crate::pack::Features;
@@ -203,7 +203,7 @@ fn kernel_texts() -> Vec<WgslText> {
         let skins_only =
             pose_kernels(false, GoalRotations::None, true).into_iter().filter(|kernel| kernel.joints_in_lanes);
         for kernel in skins_only.flat_map(ways_to_pack) {
-            for skins_only in [false, true].map(|uniform_scales| Some(SkinsOnly { rounds: 7, uniform_scales })) {
+            for skins_only in kernel.each_skins_only(7) {
                 let kernel = PoseKernel { skins_only, ..kernel };
                 texts.extend([Features::default(), Features::ALL].map(|features| pose(kernel, features)));
             }
@@ -328,8 +328,7 @@ fn kernels_of_one_name_have_one_text() {
         (true, GoalRotations::General, false),
     ] {
         for kernel in pose_kernels(displaces, goals, lanes).into_iter().flat_map(ways_to_pack) {
-            let known = |rounds| [false, true].map(|uniform_scales| Some(SkinsOnly { rounds, uniform_scales }));
-            let known = (0..=8).flat_map(known).filter(|_| kernel.joints_in_lanes);
+            let known = (0..=8).flat_map(|rounds| kernel.each_skins_only(rounds)).filter(|_| kernel.joints_in_lanes);
             for skins_only in [None].into_iter().chain(known) {
                 let kernel = PoseKernel { skins_only, ..kernel };
                 let other = *found.entry(kernel.name()).or_insert(kernel);

@@ -85,10 +85,11 @@ impl<'a> BatchPlan<'a> {
         let beginning = packed.displaced.iter().filter(|&&displaced| displaced != NONE).count();
         let transitions = options.transitions.min(packed.instances.len()).max(beginning);
         let goals = GoalRotations::new(packed, skeleton);
-        let plan = Plan::new(packed.mixing, &skeleton.record, packed.layer_count as u32);
+        let layers = packed.layer_count as u32;
+        let plan = Plan::new(packed.mixing, &skeleton.record, layers);
         let plan = plan.with_skin_format(skin_format).with_displacements(transitions > 0).with_goals(goals);
         let skins_only = layout.bits() == OUTPUT_SKIN && layout.values == 0 && !options.visible;
-        let with_skins_only = || plan.with_skins_only(&skeleton.record, skeleton.uniform_scales);
+        let with_skins_only = || plan.with_skins_only(&skeleton.record, skeleton.uniform_scales, layers);
         let plan = if skins_only { with_skins_only() } else { plan };
         Self {
             packed,

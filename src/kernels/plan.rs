@@ -198,6 +198,8 @@ pub(crate) struct SkinsOnly {
     pub rounds: u32,
     /// True if joints have one scale along all axes, so that the hierarchy needs no matrices.
     pub uniform_scales: bool,
+    /// True if each instance has two layers that blend.
+    pub two_layers: bool,
 }
 
 /// The plan of a batch: its kernel, and the share of each instance.
@@ -224,6 +226,15 @@ impl PoseKernel {
     #[cfg(feature = "gpu")]
     pub fn has_uniform_scales(&self) -> bool {
         self.skins_only.is_some_and(|known| known.uniform_scales)
+    }
+
+    /// What a kernel with this mixing may know if it writes skin matrices alone, by `rounds` rounds.
+    #[cfg(test)]
+    pub fn each_skins_only(self, rounds: u32) -> impl Iterator<Item = Option<SkinsOnly>> {
+        let layers = [false, true].into_iter().filter(move |&two| !two || self.mixing == Mixing::Blend);
+        layers.flat_map(move |two_layers| {
+            [false, true].map(|uniform_scales| Some(SkinsOnly { rounds, uniform_scales, two_layers }))
+        })
     }
 
     /// The name among the kernels of a library, made of what the kernel is compiled for.
@@ -263,9 +274,10 @@ impl PoseKernel {
             GoalRotations::Rigid => "_goals",
             GoalRotations::General => "_goals_general",
         };
-        if let Some(SkinsOnly { rounds, uniform_scales }) = self.skins_only {
+        if let Some(SkinsOnly { rounds, uniform_scales, two_layers }) = self.skins_only {
             name += &format!("_skins_{rounds}_rounds");
             name += if uniform_scales { "_uniform" } else { "" };
+            name += if two_layers { "_two_layers" } else { "" };
         }
         name
     }
@@ -323,12 +335,14 @@ impl Plan {
         Self { kernel: PoseKernel { goals, joints_in_lanes, ..self.kernel }, ..self }
     }
 
-    /// The same plan for instances that are all posed, of which only skin matrices are wanted; `uniform_scales` is that
-    /// of the skeleton. It comes last: the kernel stays as it is unless lanes keep the matrices of their joints.
-    pub fn with_skins_only(self, skeleton: &SkeletonRecord, uniform_scales: bool) -> Self {
+    /// The same plan for instances of `layers` layers each that are all posed, of which only skin matrices are wanted;
+    /// `uniform_scales` is that of the skeleton. It comes last: the kernel stays as it is unless lanes keep the matrices
+    /// of their joints.
+    pub fn with_skins_only(self, skeleton: &SkeletonRecord, uniform_scales: bool, layers: u32) -> Self {
         // A displacement may come from any pose, with any scales.
         let uniform_scales = uniform_scales && !self.kernel.displaces;
-        let skins_only = SkinsOnly { rounds: skeleton.round_count, uniform_scales };
+        let two_layers = self.kernel.mixing == Mixing::Blend && layers == 2;
+        let skins_only = SkinsOnly { rounds: skeleton.round_count, uniform_scales, two_layers };
         let skins_only = self.kernel.joints_in_lanes.then_some(skins_only);
         Self { kernel: PoseKernel { skins_only, ..self.kernel }, ..self }
     }
@@ -420,9 +434,9 @@ mod tests {
         let found = |joint_count, goals, displaces, uniform_scales| {
             let skeleton = SkeletonRecord { joint_count, round_count: 5, ..Default::default() };
             let plan = Plan::new(Mixing::None, &skeleton, 1).with_goals(goals).with_displacements(displaces);
-            plan.with_skins_only(&skeleton, uniform_scales).kernel.skins_only
+            plan.with_skins_only(&skeleton, uniform_scales, 1).kernel.skins_only
         };
-        let known = |uniform_scales| Some(SkinsOnly { rounds: 5, uniform_scales });
+        let known = |uniform_scales| Some(SkinsOnly { rounds: 5, uniform_scales, two_layers: false });
         for uniform in [false, true] {
             let found = [16, 17, 256, 257].map(|joints| found(joints, GoalRotations::None, false, uniform));
             assert_eq!(found, [known(uniform), known(uniform), known(uniform), None]);
