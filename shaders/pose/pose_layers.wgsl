@@ -153,11 +153,10 @@ fn layers_weight(layer: Played, joint: u32) -> f32 {
 /// once. The loop tests its condition at the end: with a test at the start, a software renderer runs the body once more
 /// than needed. A kernel for two layers that blend has no loop.
 fn layers_joint(joint: u32, first_layer: u32, sampled: bool) -> Local {
-    var sum = JointBlend(BLEND_NOTHING, BLEND_NOTHING, BLEND_NOTHING);
     if TWO_LAYERS {
-        sum = layers_blend_layer(sum, joint, first_layer);
-        return layers_mean_or_rest(layers_blend_layer(sum, joint, first_layer + 1u), joint);
+        return layers_mean_or_rest(layers_of_two(joint, first_layer), joint);
     }
+    var sum = JointBlend(BLEND_NOTHING, BLEND_NOTHING, BLEND_NOTHING);
     var rest: Local;
     if LAYERS_OVER {
         rest = pose_local_rest(joint);
@@ -206,16 +205,24 @@ fn layers_joint(joint: u32, first_layer: u32, sampled: bool) -> Local {
     return layers_mean_or_rest(sum, joint);
 }
 
-/// Adds a layer that blends, by its index in `played`.
-fn layers_blend_layer(sum: JointBlend, joint: u32, layer_index: u32) -> JointBlend {
-    let layer = played[layer_index];
-    let weight = layers_weight(layer, joint);
-    if weight > 0.0 {
-        let root = clip_load(layer.clip).root;
-        let value = pose_local(joint, root, layers_sampler(layer_index, layer, 0u));
-        return layers_add_joint(sum, value, weight);
+/// The sums of two layers that blend.
+fn layers_of_two(joint: u32, first_layer: u32) -> JointBlend {
+    var sum = JointBlend(BLEND_NOTHING, BLEND_NOTHING, BLEND_NOTHING);
+    let first = layers_weight(played[first_layer], joint);
+    if first > 0.0 {
+        sum = layers_begin_joint(layers_local(joint, first_layer), first);
+    }
+    let second = layers_weight(played[first_layer + 1u], joint);
+    if second > 0.0 {
+        sum = layers_add_joint(sum, layers_local(joint, first_layer + 1u), second);
     }
     return sum;
+}
+
+/// The local transform of a joint by a layer, by its index in `played`.
+fn layers_local(joint: u32, layer_index: u32) -> Local {
+    let layer = played[layer_index];
+    return pose_local(joint, clip_load(layer.clip).root, layers_sampler(layer_index, layer, 0u));
 }
 
 /// The means of the layers of a kernel whose layers only blend.
@@ -241,6 +248,15 @@ fn layers_mean_joint(sum: JointBlend, rest: Local) -> Local {
     mean.rotation = blend_mean_rotation(sum.rotation, rest.rotation);
     mean.scale = blend_mean(sum.scale, rest.scale);
     return mean;
+}
+
+/// The sums of one layer.
+fn layers_begin_joint(value: Local, weight: f32) -> JointBlend {
+    return JointBlend(
+        blend_begin(value.translation, select(0.0, weight, value.moved)),
+        blend_begin_rotation(value.rotation, select(0.0, weight, value.turned)),
+        blend_begin(value.scale, select(0.0, weight, value.scaled)),
+    );
 }
 
 /// Adds the parts for which a layer that blends has curves, and the others with no weight: that costs less than

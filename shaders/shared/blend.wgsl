@@ -1,4 +1,4 @@
-// Needs: phase, quat
+// Needs: phase, quat, sample
 //! Rules of mixing: first all layers that blend, by weighted means, then the other layers in order.
 
 /// The weighted sum of the layers that blend.
@@ -19,11 +19,35 @@ fn blend_add(sum: Blend, value: vec4<f32>, weight: f32) -> Blend {
     return Blend(sum.mixed + weight * value, sum.first, sum.weight + weight);
 }
 
-/// Adds a rotation.
+/// Adds a rotation, of any length if `ROTATIONS_ARE_SUMMED`.
 fn blend_add_rotation(sum: Blend, value: vec4<f32>, weight: f32) -> Blend {
     let first = select(sum.first, value, sum.weight == 0.0);
-    let signed = select(weight, -weight, dot(first, value) < 0.0);
+    var near = first;
+    if TWO_LAYERS {
+        // The sum is in the same direction, or is zero: the first rotation has no weight then.
+        near = sum.mixed;
+    }
+    let part = blend_weight_of_unit(value, weight);
+    let signed = select(part, -part, dot(near, value) < 0.0);
     return Blend(sum.mixed + signed * value, first, sum.weight + weight);
+}
+
+/// The sum of numbers alone.
+fn blend_begin(value: vec4<f32>, weight: f32) -> Blend {
+    return Blend(weight * value, vec4(0.0), weight);
+}
+
+/// The sum of a rotation alone.
+fn blend_begin_rotation(value: vec4<f32>, weight: f32) -> Blend {
+    return Blend(blend_weight_of_unit(value, weight) * value, value, weight);
+}
+
+/// The weight of a rotation with which it has unit length.
+fn blend_weight_of_unit(value: vec4<f32>, weight: f32) -> f32 {
+    if ROTATIONS_ARE_SUMMED {
+        return weight * inverseSqrt(dot(value, value));
+    }
+    return weight;
 }
 
 /// The mean of numbers. If the weights sum to less than `BLEND_MIN_WEIGHT`, the rest pose fills the remainder.

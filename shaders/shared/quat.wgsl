@@ -25,8 +25,7 @@ fn quat_slerp(start: vec4<f32>, end: vec4<f32>, fraction: f32) -> vec4<f32> {
     return quat_unit(sum);
 }
 
-/// The same without normalisation. For a fraction from 0 to 1, the length is 1 to within 1.6e-7 and the rounding of the
-/// two quaternions.
+/// The same without normalisation.
 fn quat_slerp_sum(start: vec4<f32>, end: vec4<f32>, fraction: f32) -> vec4<f32> {
     let weights = quat_slerp_weights(min(dot(start, end), 1.0), fraction);
     return start * weights.x + end * weights.y;
@@ -130,11 +129,6 @@ fn quat_unit(q: vec4<f32>) -> vec4<f32> {
     let square = dot(q, q);
     let near = inverseSqrt(square);
     return q * (near * (1.5 - 0.5 * (square * near * near)));
-}
-
-/// Normalises a quaternion whose length is nearly 1: a length of `1 + e` becomes `1 - 1.5 e e`.
-fn quat_near_unit(q: vec4<f32>) -> vec4<f32> {
-    return q * (1.5 - 0.5 * dot(q, q));
 }
 
 /// Normalises any quaternion. A quaternion of zero length gives the fallback, and a fallback of zero length the

@@ -1,9 +1,9 @@
 // Needs: quat, search, value
 //! Span to value: keys and fraction to a value (glTF 2.0, appendix C).
 
-/// True if a sampled rotation is only an addend of a weighted mean of rotations. Its length then may be off by 2e-7,
-/// which is a weight that is off by as much.
-const ROTATIONS_ARE_SUMMED: bool = BLENDS_ONLY && !HAS_ROOTS;
+/// True if a sampled rotation is only an addend of a weighted mean of rotations. `blend_add_rotation` then divides its
+/// weight by its length, in place of four numbers.
+const ROTATIONS_ARE_SUMMED: bool = BLENDS_ONLY && !HAS_ROOTS && !HAS_BEYOND_GLTF;
 
 /// The mode of a sampler.
 fn sample_mode(sampler: u32) -> u32 {
@@ -120,15 +120,12 @@ fn sample_rotation(keys: Keys, mode: u32, span: Span) -> vec4<f32> {
     if HAS_SPLINES && mode == MODE_CUBIC {
         return quat_normalize(sample_cubic(keys, span), keys.start);
     }
-    if !HAS_QUANTIZED && !HAS_BEYOND_GLTF {
-        // `f32` keys have unit length, and fractions are within 0 to 1.
-        let sum = quat_slerp_sum(keys.start, keys.end, span.fraction);
-        if ROTATIONS_ARE_SUMMED {
-            return sum;
-        }
-        return quat_near_unit(sum);
+    var q: vec4<f32>;
+    if ROTATIONS_ARE_SUMMED {
+        q = quat_slerp_sum(keys.start, keys.end, span.fraction);
+    } else {
+        q = quat_slerp(keys.start, keys.end, span.fraction);
     }
-    let q = quat_slerp(keys.start, keys.end, span.fraction);
     if HAS_QUANTIZED {
         // Keys of codes have another number in the place of the last one.
         let swapped = vec3((mode & MODE_SWAPPED)) == MODE_SWAPPED_X * vec3(1u, 2u, 3u);

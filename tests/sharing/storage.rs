@@ -69,8 +69,8 @@ fn keys_are_stored_once_for_any_number_of_skeletons() {
             assert!(report.is_within(), "{}: {:?}", engine.engine(), report.quantities());
         });
     }
-    // A record of the clip, two of timelines, and three channels of 8 bytes per joint.
-    let table = size_of::<ClipRecord>() + 2 * size_of::<TimelineRecord>() + 3 * 8 * JOINTS;
+    // A record of the clip, two of timelines, and the channels of each joint in 32 bytes.
+    let table = size_of::<ClipRecord>() + 2 * size_of::<TimelineRecord>() + 32 * JOINTS;
     assert_eq!(added, [table; 2]);
 }
 
