@@ -270,6 +270,8 @@ fn each_kernel_comes_with_every_set_of_features() {
     // The same in the nine workgroups with a lane per joint: those that keep no matrices, in three formats, and those
     // that write nothing but skins, of any scales or of uniform ones, where half matrices are packed in two ways.
     let expected = expected + (3 * 9 + 2 * (4 * 9 - 1) + 2 * 9) * (3 + 2 * 4) * 2 * 2;
+    // And those for two layers that only blend.
+    let expected = expected + ((4 * 9 - 1) + 9) * (2 * 4) * 2 * 2;
     assert_eq!((pose.len(), others.len()), (expected, 2 * 32 + 7));
     assert_eq!(other_texts().len(), 3);
 }
