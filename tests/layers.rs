@@ -1,6 +1,6 @@
 //! Blending of layers: a hand-worked case for every rule, on every engine.
 
-use glam::{DQuat, DVec3};
+use glam::{DAffine3, DQuat, DVec3};
 use posse::cpu::CpuEngine;
 use posse::curves::{Curve, Interpolation, Target, Track};
 use posse::packed::PackedLibrary;
@@ -8,7 +8,7 @@ use posse::rig::Property;
 use posse::transitions::{Fade, FadeShape};
 use posse::{
     AdditiveReference, Clip, ClipId, Crowd, Error, Evaluator, Joint, Layer, LayerMode, LayerTime, Library, Mask,
-    MaskId, Outputs, Playback, Pose, Skeleton, SkeletonId, Ticks, Transform, WrapMode,
+    MaskId, Outputs, Playback, Pose, Reference, Skeleton, SkeletonId, Skin, Ticks, Transform, WrapMode, contract,
 };
 
 use crate::support::assert_close::{assert_close, assert_rotation, assert_vector};
@@ -29,7 +29,14 @@ fn rig() -> (Library, SkeletonId) {
     let properties = vec![property("/light", &[4.0], false), property("/turn", &[0.0, 0.0, 0.0, 1.0], true)];
     let mut library = Library::new();
     let skeleton = library.add_skeleton(Skeleton::new(None, joints, properties).unwrap());
+    add_skin(&mut library, skeleton, 2);
     (library, skeleton)
+}
+
+/// Adds a skin of all joints, whose matrices are those of the joints.
+fn add_skin(library: &mut Library, skeleton: SkeletonId, joints: usize) {
+    let inverse_bind = vec![DAffine3::IDENTITY; joints];
+    library.add_skin(Skin { name: None, skeleton, joints: (0..joints).collect(), inverse_bind }).unwrap();
 }
 
 fn steady(width: usize, values: &[f64]) -> Curve {
@@ -58,14 +65,24 @@ fn blend(clip: ClipId, weight: f64) -> Layer {
     at(clip, weight, LayerMode::Blend)
 }
 
-/// Checks the pose of an instance at a tick, on every engine.
+/// Checks the pose of an instance at a tick, on every engine; where skin matrices alone are wanted, which kernels of
+/// their own write, they are those of the reference.
 fn check(library: &Library, layers: &[Layer], now: Ticks, check: impl Fn(&Pose, &str)) {
     let mut crowd = Crowd::new();
     crowd.push(library.skeleton_ids().next().unwrap(), layers).unwrap();
     each_engine(library, |engine| {
         let poses = engine.evaluate(&crowd, now, Outputs::ALL).unwrap();
         check(&poses.instances[0], engine.engine());
+        assert_skins(library, &crowd, now, engine);
     });
+}
+
+/// Asserts that an engine has the skin matrices of the reference if it writes nothing else.
+fn assert_skins(library: &Library, crowd: &Crowd, now: Ticks, engine: &mut dyn Evaluator) {
+    let expected = Reference::new(library).evaluate(crowd, now, Outputs::SKIN).unwrap();
+    let skins = engine.evaluate(crowd, now, Outputs::SKIN).unwrap();
+    let report = contract::compare(library, crowd, now, &expected, &skins);
+    assert!(report.is_within(), "{}: {:?}", engine.engine(), report.quantities());
 }
 
 fn check_x(library: &Library, layers: &[Layer], now: Ticks, x: f64) {
@@ -86,6 +103,51 @@ fn blended_layers_give_the_mean_and_the_rest_pose_fills_missing_weight() {
     check_x(&library, &[blend(a, 0.0), blend(b, 0.0)], now, 1.0);
     check_x(&library, &[], now, 1.0);
     check_x(&library, &[blend(a, 0.0), blend(b, 2.0)], now, 8.0);
+}
+
+/// Rigs that share a workgroup, and one that has its own. Keys are of any length that is stored as it is, and in either
+/// hemisphere.
+#[test]
+fn two_layers_give_the_skins_of_the_reference_for_weights_of_any_size() {
+    for joints in [1, 2, 20, 40] {
+        let joint = |index: usize| Joint { parent: index.checked_sub(1), ..Joint::default() };
+        let mut library = Library::new();
+        let skeleton = library.add_skeleton(Skeleton::new(None, (0..joints).map(joint).collect(), vec![]).unwrap());
+        add_skin(&mut library, skeleton, joints);
+        let turn = |axis, angle, length: f64| steady(4, &(degrees(axis, angle) * length).to_array());
+        let [mut first, mut second] = [Vec::new(), Vec::new()];
+        for joint in 0..joints {
+            let angle = 7.0 * joint as f64 - 40.0;
+            first.push((Target::Rotation(joint), turn(DVec3::X, angle, 0.92)));
+            // Not every part has a track in both clips.
+            if joint % 3 > 0 {
+                second.push((Target::Rotation(joint), turn(DVec3::new(1.0, 2.0, 2.0) / 3.0, 300.0 + angle, 1.08)));
+            }
+            if joint % 2 == 0 {
+                first.push((Target::Translation(joint), steady(3, &[0.1, 0.2, 0.3])));
+            }
+            second.push((Target::Translation(joint), steady(3, &[-0.1, 0.3, 0.2])));
+        }
+        let clips = [first, second].map(|tracks| add(&mut library, skeleton, tracks));
+        let mut crowd = Crowd::new();
+        for weights in [
+            [1.0, 1.0],
+            [0.0, 1.0],
+            [1.0, 0.0],
+            [0.0, 0.0],
+            [0.02, 0.03],
+            [0.0, 0.04],
+            [0.05, 0.0],
+            [1e-30, 0.05],
+            [1e-30, 1e-30],
+            [3.3e38, 0.0],
+            [3.3e38, 1e36],
+        ] {
+            let layers: Vec<Layer> = clips.iter().zip(weights).map(|(&clip, weight)| blend(clip, weight)).collect();
+            crowd.push(skeleton, &layers).unwrap();
+        }
+        each_engine(&library, |engine| assert_skins(&library, &crowd, Ticks(0), engine));
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 /// Indices, key times and records of the library.
 @group(0) @binding(0) var<storage, read> words: array<u32>;
-/// Keys, rest poses and inverse bind matrices of the library.
+/// Keys, rest poses, inverse bind matrices and channels of the library.
 @group(0) @binding(1) var<storage, read> values: array<vec4<u32>>;
 /// The layers, `batch.layer_count` per instance.
 @group(0) @binding(2) var<storage, read> layers: array<LayerRecord>;
@@ -34,7 +34,7 @@ fn pose_search(clip: u32, index: u32, time: Time) -> Span {
 
 /// The channels of a joint. A kernel for clips with one timeline does not load the timelines.
 fn pose_channels(joint: u32, sampler: Sampler) -> PartChannels {
-    let at = clip_load(sampler.clip).channels + 2u * joint;
+    let at = clip_load(sampler.clip).channels + PART_CHANNELS_ELEMENTS * joint;
     var channels = PartChannels(values[at], vec4(0u));
     if !SPANS_IN_LAYERS {
         channels.timelines = values[at + 1u];

@@ -11,6 +11,9 @@ struct Blend {
     weight: f32,
 }
 
+/// The largest factor of a rotation: a little below the largest `f32`.
+const BLEND_MAX_WEIGHT: f32 = 3.4e38;
+
 /// The empty sum.
 const BLEND_NOTHING: Blend = Blend(vec4(0.0), vec4(0.0), 0.0);
 
@@ -22,13 +25,8 @@ fn blend_add(sum: Blend, value: vec4<f32>, weight: f32) -> Blend {
 /// Adds a rotation, of any length if `ROTATIONS_ARE_SUMMED`.
 fn blend_add_rotation(sum: Blend, value: vec4<f32>, weight: f32) -> Blend {
     let first = select(sum.first, value, sum.weight == 0.0);
-    var near = first;
-    if TWO_LAYERS {
-        // The sum is in the same direction, or is zero: the first rotation has no weight then.
-        near = sum.mixed;
-    }
     let part = blend_weight_of_unit(value, weight);
-    let signed = select(part, -part, dot(near, value) < 0.0);
+    let signed = select(part, -part, dot(first, value) < 0.0);
     return Blend(sum.mixed + signed * value, first, sum.weight + weight);
 }
 
@@ -42,10 +40,10 @@ fn blend_begin_rotation(value: vec4<f32>, weight: f32) -> Blend {
     return Blend(blend_weight_of_unit(value, weight) * value, value, weight);
 }
 
-/// The weight of a rotation with which it has unit length.
+/// The weight of a rotation, divided by its length. The largest weights stay finite for keys that are shorter than 1.
 fn blend_weight_of_unit(value: vec4<f32>, weight: f32) -> f32 {
     if ROTATIONS_ARE_SUMMED {
-        return weight * inverseSqrt(dot(value, value));
+        return min(weight * inverseSqrt(dot(value, value)), BLEND_MAX_WEIGHT);
     }
     return weight;
 }

@@ -1,8 +1,9 @@
 // Needs: quat, search, value
 //! Span to value: keys and fraction to a value (glTF 2.0, appendix C).
 
-/// True if a sampled rotation is only an addend of a weighted mean of rotations. `blend_add_rotation` then divides its
-/// weight by its length, in place of four numbers.
+/// True if a sampled rotation is only an addend of a weighted mean of rotations. `blend.wgsl` then divides its weight by
+/// its length, in place of four numbers. Root motion needs unit length before; a rotation that easings take beyond its
+/// keys may have no length.
 const ROTATIONS_ARE_SUMMED: bool = BLENDS_ONLY && !HAS_ROOTS && !HAS_BEYOND_GLTF;
 
 /// The mode of a sampler.

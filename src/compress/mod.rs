@@ -171,6 +171,12 @@ impl CompressedLibrary {
         ClipBytes::new(&self.library, self.library.clip(clip), &self.curves[clip.index()])
     }
 
+    /// The quantized keys of a clip, by track.
+    #[cfg(test)]
+    pub(crate) fn quantized_curves(&self, clip: usize) -> &[Option<Arc<QuantizedCurve>>] {
+        &self.curves[clip]
+    }
+
     /// Packs the library with its quantized keys, on all cores.
     ///
     /// # Errors

@@ -18,7 +18,8 @@ use crate::evaluator::Evaluator;
 use crate::model::{Crowd, EventList, Library, Outputs, Pose, Poses, SkeletonId, Step, Ticks, no_such};
 use crate::pack::record::{DRIVE_KNOTS, DRIVE_MIN_WEIGHT, DRIVE_POINT, DRIVE_SYNCED, LayerRecord};
 use crate::pack::{
-    CrowdOptions, OutputLayout, OutputNumbers, PackedCrowd, PackedLibrary, Sizes, all_threads, parameter_count,
+    CrowdOptions, OutputLayout, OutputNumbers, PackedCrowd, PackedLibrary, Sizes, VALUES_BEHIND_KEYS, all_threads,
+    parameter_count,
 };
 use crate::pieces::{self, Group};
 
@@ -332,6 +333,7 @@ impl CpuEngine {
 
 /// Finishes the arrays of a library, and returns the plans of its clips, sorted by the offsets of the clips' records.
 fn finish(library: &mut PackedLibrary) -> Box<[(u32, ClipRuns)]> {
+    const { assert!(LARGEST_BLOCK <= VALUES_BEHIND_KEYS) };
     // A block reads beyond the end of its run.
     library.finish(Sizes { values: LARGEST_BLOCK, words: quantized::WORDS_BEYOND });
     let plan = |(clip, skeleton): (u32, SkeletonId)| {

@@ -90,7 +90,7 @@ impl Composed {
     pub fn root_motion(features: Features) -> Self {
         let constants = format!(
             "const WORKGROUP_SIZE: u32 = {SIDE_WORKGROUP_SIZE}u;\nconst HAS_SHORT_ARCS: bool = false;\n\
-             const SPANS_IN_LAYERS: bool = false;\nconst BLENDS_ONLY: bool = false;\nconst TWO_LAYERS: bool = false;\n"
+             const SPANS_IN_LAYERS: bool = false;\nconst BLENDS_ONLY: bool = false;\n"
         );
         Self::new(constants + &feature_constants(features), with_needs("root_motion", &[]))
     }

@@ -9,7 +9,7 @@
 pub enum Buffer {
     /// Indices, key times and records of the library, `u32` or the bits of `f32`.
     Words,
-    /// Keys, rest poses and inverse bind matrices of the library, four `f32` each.
+    /// Keys, rest poses, inverse bind matrices and channels of the library: four `f32` or `u32` each.
     Values,
     /// The step of the crowd clock: a `Frame`, which the caller writes before each frame.
     Frame,
@@ -114,7 +114,7 @@ impl Buffer {
     pub const fn contents(self) -> &'static str {
         match self {
             Self::Words => "indices, key times and records of the library",
-            Self::Values => "keys, rest poses and inverse bind matrices of the library",
+            Self::Values => "keys, rest poses, inverse bind matrices and channels of the library",
             Self::Frame => "the step of the crowd clock; the caller writes it before each frame",
             Self::Layers => "the layers, instance after instance; the passes before the pose write times into them",
             Self::Batch => "what all instances of the batch share",

@@ -16,7 +16,7 @@ use crate::pack::record::{ClipRecord, TimelineRecord};
 pub struct Arrays {
     /// Indices, key times and records.
     pub words: LargeArray<u32>,
-    /// Keys, rest poses and matrices.
+    /// Keys, rest poses and matrices; and channels of joints, as the bits of `u32`.
     pub values: LargeArray<Vec4>,
 }
 

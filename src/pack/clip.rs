@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use glam::{DQuat, DVec4};
+use glam::{DQuat, DVec4, Vec4};
 
 use crate::model::rotation::{self, unit};
 use crate::model::{
@@ -20,12 +20,16 @@ use crate::pack::keys::PackedKeys;
 use crate::pack::playback::{time_unit, units};
 use crate::pack::record::{
     Channel, ClipRecord, MODE_CONSTANT, MODE_CUBIC, MODE_CUSTOM, MODE_EULER, MODE_LINEAR, MODE_QUANTIZED, MODE_SLERP,
-    MODE_STEP, NONE, PART_ROTATION, PART_SCALE, PART_TRANSLATION, ROOT_FULL, ROOT_X, ROOT_Y, ROOT_YAW, ROOT_Z, Root,
-    TimelineRecord,
+    MODE_STEP, NONE, PART_ROTATION, PART_SCALE, PART_TRANSLATION, PartChannels, ROOT_FULL, ROOT_X, ROOT_Y, ROOT_YAW,
+    ROOT_Z, Root, TimelineRecord,
 };
 use crate::pack::skeleton::pack_skeleton;
 use crate::pack::timeline::{PackedTimeline, Timelines, needs_exact_times};
 use crate::pack::unroll::Beyond;
+
+/// The values between the keys of a clip and its channels. Blocks of the CPU engine read beyond the last row, and
+/// compute with what they find; the integers of channels are subnormal numbers, with which some processors are slow.
+pub const VALUES_BEHIND_KEYS: usize = 16;
 
 /// Packs all that a clip has, and returns its record. `rest` is the offset of the rest pose of its skeleton in the
 /// values.
@@ -42,7 +46,11 @@ pub fn pack_clip<'a>(
     let mut channels = Channels::new();
     let joints = skeleton.joints().len();
     pack_constants(arrays, timelines, &columns, &mut channels, RestPose { first: rest, joints });
+    let keys_start = arrays.values.len();
     let PackedRecords { records, .. } = pack_keys(arrays, timelines, &columns, &mut channels);
+    if arrays.values.len() > keys_start {
+        arrays.values.extend([Vec4::ZERO; VALUES_BEHIND_KEYS]);
+    }
     let timeline_count = records.len() as u32;
     let timelines = arrays.push_records(&records);
     let (joint_channels, compact) = pack_joint_channels(arrays, rest, skeleton, &channels);
@@ -153,10 +161,12 @@ pub fn sizes(library: &Library, clip: &Clip, quantized: QuantizedCurves) -> Size
     // A translation, rotation or scale with a track per number needs three more channels and three more values.
     let split = 3 * clip.tracks.iter().filter(|track| track.component.is_some()).count();
     let joints = skeleton.joints().len();
+    // Compact channels take less than two words each.
+    let compact = if quantized.iter().any(Option::is_some) { 6 * joints } else { 0 };
     let mut sizes = Sizes {
-        words: 6 * joints + ClipRecord::WORDS + Root::WORDS + 5 * numbers + Channel::WORDS * split,
-        // A GPU has an element of quantization steps per joint.
-        values: numbers + split + joints,
+        words: compact + ClipRecord::WORDS + Root::WORDS + 5 * numbers + Channel::WORDS * split,
+        // Channels, also for a GPU, which has an element of quantization steps per joint, too.
+        values: numbers + split + VALUES_BEHIND_KEYS + (2 * PartChannels::ELEMENTS + 1) * joints,
     };
     sizes.add(event_sizes(clip));
     for (index, Track { curve, .. }) in clip.tracks.iter().enumerate() {

@@ -477,7 +477,7 @@ mod tests {
     use crate::compress::{CompressedLibrary, ErrorBound, Length};
     use crate::demo;
     use crate::model::{Clip, Curve, Interpolation, Joint, Library, Skeleton, Target, Timeline, Track};
-    use crate::pack::record::{MODE_FOURTH, MODE_SWAPPED, MODE_SWAPPED_X};
+    use crate::pack::record::{MODE_FOURTH, MODE_SWAPPED, MODE_SWAPPED_X, PartChannels};
 
     /// The numbers of a key on a GPU, and true if it has codes.
     fn key(arrays: &Arrays, channel: Channel, steps: Vec4, part: usize, row: u32) -> (DVec4, bool) {
@@ -612,7 +612,9 @@ mod tests {
             let [short, floats] = assert_same_numbers(compressed, "a chain");
             assert!(short > 0 && floats == 0, "{floats} of {short}");
             let packed = compressed.pack().unwrap();
-            let keys = packed.device_arrays().values.len() - packed.arrays.values.len() - joints;
+            // Channels and quantization steps.
+            let tables = (PartChannels::ELEMENTS + 1) * joints;
+            let keys = packed.device_arrays().values.len() - packed.arrays.values.len() - tables;
             16 * keys / (1000 * joints)
         };
         let uniform = |key: usize| [1.0 + 0.5 * (0.3 * key as f64).sin(); 3];

@@ -236,8 +236,8 @@ impl PackedLibrary {
         bytemuck::cast_slice(&self.device_arrays().words)
     }
 
-    /// The bytes of the array of values, for [`Buffer::Values`](crate::kernels::Buffer::Values): four `f32` each.
-    /// Compressed keys are as in [`words`](Self::words).
+    /// The bytes of the array of values, for [`Buffer::Values`](crate::kernels::Buffer::Values): elements of 16 bytes,
+    /// most of them four `f32`. Compressed keys are as in [`words`](Self::words).
     pub fn values(&self) -> &[u8] {
         bytemuck::cast_slice(&self.device_arrays().values)
     }
@@ -400,6 +400,17 @@ pub fn all_threads() -> usize {
 
 /// Checks that all offsets fit 32 bits, so that packing needs no such checks.
 fn check_sizes<'a>(library: &Library, quantized: impl Fn(usize) -> QuantizedCurves<'a>) -> Result<(), Error> {
+    let total = largest_sizes(library, quantized);
+    for (what, needed) in [("words of a packed library", total.words), ("values of a packed library", total.values)] {
+        if needed >= NONE as usize {
+            return Err(Error::Limit { what: what.into(), needed: needed as u64, allowed: u64::from(NONE) - 1 });
+        }
+    }
+    Ok(())
+}
+
+/// The largest sizes of the arrays of a packed library, in any form.
+fn largest_sizes<'a>(library: &Library, quantized: impl Fn(usize) -> QuantizedCurves<'a>) -> Sizes {
     // The code of a Bezier curve is its offset plus EASING_BEZIER.
     let mut total = Sizes { words: 0, values: EASING_BEZIER as usize };
     for id in library.skeleton_ids() {
@@ -414,10 +425,27 @@ fn check_sizes<'a>(library: &Library, quantized: impl Fn(usize) -> QuantizedCurv
     for (index, clip) in library.clips().iter().enumerate() {
         total.add(clip::sizes(library, clip, quantized(index)));
     }
-    for (what, needed) in [("words of a packed library", total.words), ("values of a packed library", total.values)] {
-        if needed >= NONE as usize {
-            return Err(Error::Limit { what: what.into(), needed: needed as u64, allowed: u64::from(NONE) - 1 });
+    total
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compress::{CompressedLibrary, ErrorBound, Length};
+    use crate::demo;
+
+    #[test]
+    fn no_form_of_a_library_is_larger_than_its_largest_sizes() {
+        let library = demo::library().unwrap();
+        let is_within = |found: Sizes, most: Sizes| found.words <= most.words && found.values <= most.values;
+        let packed = PackedLibrary::new(&library).unwrap();
+        let most = largest_sizes(&library, |_| &[]);
+        assert!(is_within(packed.arrays.sizes(), most), "{:?}, not {most:?}", packed.arrays.sizes());
+        let compressed = CompressedLibrary::new(&library, ErrorBound::new(Length::Share(1e-4))).unwrap();
+        let packed = compressed.pack().unwrap();
+        let most = largest_sizes(compressed.library(), |index| compressed.quantized_curves(index));
+        for found in [packed.arrays.sizes(), packed.device_arrays().sizes()] {
+            assert!(is_within(found, most), "{found:?}, not {most:?}");
         }
     }
-    Ok(())
 }

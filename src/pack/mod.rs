@@ -1,7 +1,7 @@
 //! Packing of a library into two flat arrays, which the GPU and the CPU engine read.
 //!
 //! `words` holds indices, key times and records, as the bits of `u32` and `f32`. `values` holds vectors of four `f32`:
-//! keys, rest poses, inverse bind matrices. An offset into an array counts elements of that array.
+//! keys, rest poses, inverse bind matrices; and channels of joints, as the bits of `u32`. An offset into an array counts elements of that array.
 //!
 //! What crowds and kernels refer to comes first: skeletons, records of clips, masks, chains. Then libraries that differ
 //! in the keys of their clips alone have it at the same places, and one can take the place of another.
@@ -39,6 +39,7 @@ pub(crate) use capacity::{BatchCapacity, check_changed_crowd, check_index, param
 pub(crate) use chain::ReachLink;
 pub(crate) use channels::JointChannels;
 pub use clip::ClipBytes;
+pub(crate) use clip::VALUES_BEHIND_KEYS;
 pub(crate) use crowd::{PackedBatch, PackedCrowd, pack_layer};
 #[cfg(feature = "gpu")]
 pub(crate) use crowd::{pack_drivers, pack_goals, pack_instance};

@@ -226,7 +226,7 @@ typedef enum posse_pass {
 typedef enum posse_buffer {
   // Of the library: indices, key times and records.
   POSSE_BUFFER_WORDS = 0,
-  // Of the library: keys, rest poses and inverse bind matrices.
+  // Of the library: keys, rest poses, inverse bind matrices and channels.
   POSSE_BUFFER_VALUES = 1,
   // The step of the crowd clock: a `posse_frame`, which the caller writes before each frame.
   POSSE_BUFFER_FRAME = 2,

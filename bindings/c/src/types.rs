@@ -591,7 +591,7 @@ pub enum Pass {
 pub enum Buffer {
     /// Of the library: indices, key times and records.
     Words = 0,
-    /// Of the library: keys, rest poses and inverse bind matrices.
+    /// Of the library: keys, rest poses, inverse bind matrices and channels.
     Values = 1,
     /// The step of the crowd clock: a `posse_frame`, which the caller writes before each frame.
     Frame = 2,

@@ -158,6 +158,9 @@ constants! {
     /// The index of a joint's scale.
     pub const PART_SCALE: u32 = 2;
 
+    /// The number of elements of the values of a [`PartChannels`].
+    pub const PART_CHANNELS_ELEMENTS: u32 = 2;
+
     /// The number of channels that a [`ChannelGroup`] describes.
     pub const GROUP_CHANNELS: u32 = 32;
     /// The number of low bits of an entry of compact channels that hold the sampler. The bits above hold the distance
@@ -310,7 +313,7 @@ record! {
 
 impl PartChannels {
     /// The number of elements of the values.
-    pub const ELEMENTS: usize = size_of::<Self>() / size_of::<[f32; 4]>();
+    pub const ELEMENTS: usize = PART_CHANNELS_ELEMENTS as usize;
 
     /// The channels of a translation, a rotation and a scale.
     pub fn new(channels: [Channel; 3]) -> Self {
@@ -332,7 +335,8 @@ impl PartChannels {
 }
 
 record! {
-    /// The source of a joint's translation, rotation or scale, in the words.
+    /// The source of a translation, rotation or scale, or of one number of it. Stored in the words are those of single
+    /// numbers.
     Channel in words {
         /// The offset of the first key, of the constant value or of the value of the rest pose in the values; in a packed
         /// library, of a column of quantized keys in the words.
