@@ -11,7 +11,7 @@ use crate::kernels::plan::{GoalRotations, Plan, PoseKernel, SpanCapacity, WORKGR
 use crate::kernels::{Access, Pass, SIDE_WORKGROUP_SIZE};
 use crate::model::{Mixing, Outputs, SkinFormat};
 use crate::pack::record::{self, Constant, Field, Record, Shared, Value};
-use crate::pack::{Features, OutputLayout, PackedCrowd, PackedLibrary};
+use crate::pack::{Features, OutputLayout, PackedCrowd, PackedLibrary, VALUES_BEHIND_KEYS};
 
 #[test]
 fn the_shader_in_the_documentation_is_the_function_of_the_example() {
@@ -260,8 +260,8 @@ fn a_joint_costs_the_bytes_that_the_results_derive_from() {
     // From caches: keys, rest poses and inverse bind matrices, which all instances share.
     // The latter as matrices, and as rotations with scales and offsets.
     let (keys, at_rest, inverse_binds) = (64 * 3 * 60, 64 * 3, 64 * (3 + 2));
-    // The channels of the clip, and of the rest pose.
-    let channels = 2 * 64 * record::PartChannels::ELEMENTS;
+    // The channels of the clip, with zeros before them, and of the rest pose.
+    let channels = 2 * 64 * record::PartChannels::ELEMENTS + VALUES_BEHIND_KEYS;
     assert_eq!(packed.arrays.values.len(), keys + at_rest + inverse_binds + channels);
     assert_eq!((skeleton.timeline_count, skeleton.round_count), (1, 4));
     // Workgroup memory, which limits the number of workgroups that run at a time.
