@@ -424,12 +424,10 @@ pub mod low_level {
     /// the paths of errors: for the command and the package for pages.
     pub mod file {
         pub use crate::import::file_error::FileError;
-        pub use crate::import::gltf::accessor::AccessorLayout;
-        pub use crate::import::gltf::component::Component;
-        pub use crate::import::gltf::container::open as open_container;
+        pub use crate::import::gltf::accessor::{AccessorLayout, Component};
         pub use crate::import::gltf::document::GltfDocument;
         pub use crate::import::gltf::files::{Files, FilesByName};
-        pub use crate::import::gltf::parse::text as document_text;
+        pub use crate::import::gltf::parse::{open as open_container, text as document_text};
         pub use crate::import::gltf::reader::{Bytes, Reader};
         pub use crate::import::json::{JsonPath, parse as parse_json};
     }
