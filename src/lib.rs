@@ -412,8 +412,7 @@ pub mod low_level {
     /// Objects on a device, whose errors are errors, their readback, and texts of shaders: for posse-render.
     #[cfg(feature = "gpu")]
     pub mod device {
-        pub use crate::gpu::allocation::{create_buffer, create_encoder, fault_point};
-        pub use crate::gpu::buffers::filled_buffer;
+        pub use crate::gpu::allocation::{create_buffer, create_encoder, fault_point, filled_buffer};
         pub use crate::gpu::frame_uploads::FrameUploads;
         pub use crate::gpu::kernels::largest_binding;
         pub use crate::gpu::readback::{check_device, read_buffers};
