@@ -412,8 +412,7 @@ pub mod low_level {
     /// Objects on a device, whose errors are errors, their readback, and texts of shaders: for posse-render.
     #[cfg(feature = "gpu")]
     pub mod device {
-        pub use crate::gpu::allocation::{create_buffer, create_encoder, fault_point};
-        pub use crate::gpu::buffers::filled_buffer;
+        pub use crate::gpu::allocation::{create_buffer, create_encoder, fault_point, filled_buffer};
         pub use crate::gpu::frame_uploads::FrameUploads;
         pub use crate::gpu::kernels::largest_binding;
         pub use crate::gpu::readback::{check_device, read_buffers};
@@ -424,12 +423,10 @@ pub mod low_level {
     /// the paths of errors: for the command and the package for pages.
     pub mod file {
         pub use crate::import::file_error::FileError;
-        pub use crate::import::gltf::accessor::AccessorLayout;
-        pub use crate::import::gltf::component::Component;
-        pub use crate::import::gltf::container::open as open_container;
+        pub use crate::import::gltf::accessor::{AccessorLayout, Component};
         pub use crate::import::gltf::document::GltfDocument;
         pub use crate::import::gltf::files::{Files, FilesByName};
-        pub use crate::import::gltf::parse::text as document_text;
+        pub use crate::import::gltf::parse::{open as open_container, text as document_text};
         pub use crate::import::gltf::reader::{Bytes, Reader};
         pub use crate::import::json::{JsonPath, parse as parse_json};
     }

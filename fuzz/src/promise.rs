@@ -3,7 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Bytes of memory per byte of a file: `GROWTH` of `src/import/memory_budget.rs`.
+/// Bytes of memory per byte of a file: `GROWTH` of `src/import/file_error.rs`.
 const GROWTH: usize = 64;
 /// Bytes for what does not depend on the file: messages, and tables of the standard library.
 const CONSTANT: usize = 64 << 10;

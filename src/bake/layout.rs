@@ -11,7 +11,7 @@ use crate::bake::{ArrayKind, ArrayRequest, QuaternionOrder, UpAxis};
 use crate::error::Error;
 use crate::model::{Library, Outputs, Skeleton, SkeletonId, consecutive_ranges, is_usable, list_names, no_such};
 use crate::pack::{NUMBERS, OutputCounts, OutputLayout};
-use crate::retarget::feet::Foot;
+use crate::retarget::body::Foot;
 
 /// The name and the shape of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,9 +1,8 @@
 //! A batch on the GPU: instances of one skeleton that need the same mixing, with the buffers of their poses.
 
 use crate::gpu::GpuLibrary;
-use crate::gpu::drive::{BatchParameters, Drivers};
-use crate::gpu::goals::Goals;
 use crate::gpu::kernels::{Dispatch, SidePass};
+use crate::gpu::parameters::{BatchParameters, Drivers, Goals};
 use crate::gpu::transitions::TransitionCapacity;
 use crate::gpu::visible::VisibleList;
 use crate::kernels::Pass;

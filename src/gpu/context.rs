@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use crate::error::Error;
+use crate::gpu::DeviceAndQueue;
 use crate::gpu::adapter::{AdapterDescription, AdapterKind, choose, find, is_hardware, list};
 use crate::gpu::environment::Environment;
 
@@ -30,24 +31,9 @@ pub struct GpuContext {
     pub info: wgpu::AdapterInfo,
 }
 
-/// A borrowed device with its queue: for functions that need both, of callers with or without a [`GpuContext`].
-#[derive(Debug, Clone, Copy)]
-pub struct DeviceAndQueue<'a> {
-    /// The device.
-    pub device: &'a wgpu::Device,
-    /// The queue of the device.
-    pub queue: &'a wgpu::Queue,
-}
-
 impl<'a> From<&'a GpuContext> for DeviceAndQueue<'a> {
     fn from(gpu: &'a GpuContext) -> Self {
         Self { device: &gpu.device, queue: &gpu.queue }
-    }
-}
-
-impl<'a> From<(&'a wgpu::Device, &'a wgpu::Queue)> for DeviceAndQueue<'a> {
-    fn from((device, queue): (&'a wgpu::Device, &'a wgpu::Queue)) -> Self {
-        Self { device, queue }
     }
 }
 

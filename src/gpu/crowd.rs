@@ -1,8 +1,8 @@
 //! A crowd on the GPU, with the buffers of its poses.
 
 use crate::error::Error;
+use crate::gpu::allocation::write;
 use crate::gpu::batch_builder::{BatchBuilder, SharedParts};
-use crate::gpu::buffers::write;
 use crate::gpu::frame_uploads::FrameBuffer;
 use crate::gpu::transitions::TransitionCapacity;
 use crate::gpu::visible::VisibleList;

@@ -3,9 +3,9 @@
 use wgpu::BufferUsages as Usages;
 
 use crate::error::Error;
-use crate::gpu::drive::Drivers;
 use crate::gpu::frame_uploads::FrameBuffer;
 use crate::gpu::kernels::{SideKernel, SidePass};
+use crate::gpu::parameters::Drivers;
 use crate::gpu::{
     GpuBatch, GpuCrowd, GpuLibrary, Scopes, check_device, create_buffer, create_encoder, filled_buffer,
     largest_binding, read_buffers, upload,

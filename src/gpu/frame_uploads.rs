@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::Error;
-use crate::gpu::buffers::write;
+use crate::gpu::allocation::write;
 use crate::gpu::scopes::without_memory;
 use crate::gpu::{DeviceAndQueue, Scopes, create_buffer};
 use crate::pack::record::Frame;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::error::Error;
-use crate::gpu::buffers::{upload_with_capacity, write};
+use crate::gpu::allocation::{upload_with_capacity, write};
 use crate::gpu::half_packing::packs_to_nearest;
 use crate::gpu::kernels::{PipelineCache, SideKernel, VisibleKernels, bind_group_layout, kernel_limits};
 use crate::gpu::shader::Composed;

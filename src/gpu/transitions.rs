@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::error::Error;
 use crate::gpu::DeviceAndQueue;
-use crate::gpu::buffers::write;
+use crate::gpu::allocation::write;
 use crate::kernels::{displacement_entry, displacement_offset, displacement_words};
 use crate::model::Ticks;
 use crate::pack::PackedDisplacement;

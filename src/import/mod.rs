@@ -39,7 +39,6 @@ pub(crate) mod file_error;
 pub mod gltf;
 pub(crate) mod json;
 mod load;
-mod memory_budget;
 mod recognize;
 pub mod smpl;
 

@@ -1,9 +1,8 @@
 //! Chains, the joints that inverse kinematics (IK) rotates, and goals, the targets that a chain of an instance reaches
 //! for.
 
-use crate::model::id::ChainId;
 use crate::model::parameter::no_parameter;
-use crate::model::{ParameterValues, Skeleton, SkeletonId, is_usable, no_such};
+use crate::model::{ChainId, ParameterValues, Skeleton, SkeletonId, is_usable, no_such};
 
 /// Joints of a skeleton that inverse kinematics (IK) rotates towards a target: two bones until the last joint, the
 /// effector, is there, or one joint until it points there. Instances refer to them by a [`Goal`].

@@ -4,10 +4,9 @@
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::error::Error;
-use crate::model::numbers::{Number, Numbers, on_numbers, unusable};
 use crate::model::{CurveEasing, Easing, InterpolatorId, Skeleton, Timeline};
 
 /// Values over a timeline. Before the first key it has the value of that key, after the last key the value of that key,
@@ -21,6 +20,93 @@ pub struct Curve {
     values: Arc<Numbers>,
     easing: CurveEasing,
     extrapolation: [Extrapolation; 2],
+}
+
+/// The numbers of a curve, in the precision of their source.
+///
+/// The model speaks `f64`, because clips built in code need not be `f32`, and the reference wants the numbers of the
+/// source. Files hold `f32`, which take half the memory: a curve keeps these and widens them once, on the first request
+/// for `f64`. Packing makes no such request, so that loading a file costs little more than copying its keys.
+#[derive(Debug, Clone)]
+pub(super) enum Numbers {
+    Wide(Vec<f64>),
+    Narrow(Vec<f32>, OnceLock<Vec<f64>>),
+}
+
+/// The types that store the numbers of a curve.
+trait Number: Copy + PartialEq + Default + Into<f64> {
+    /// Returns `true` if the number is finite and within the range of an `f32`.
+    fn is_usable(self) -> bool;
+}
+
+impl Number for f64 {
+    fn is_usable(self) -> bool {
+        crate::model::is_usable(self)
+    }
+}
+
+impl Number for f32 {
+    fn is_usable(self) -> bool {
+        self.is_finite()
+    }
+}
+
+/// The first unusable number, with its index.
+fn unusable<T: Number>(numbers: &[T]) -> Option<(usize, f64)> {
+    // Without an early exit inside a block, the compiler checks many numbers at a time.
+    let is_usable = |block: &[T]| block.iter().fold(true, |usable, number| usable & number.is_usable());
+    if numbers.chunks(256).all(is_usable) {
+        return None;
+    }
+    let index = numbers.iter().position(|number| !number.is_usable())?;
+    Some((index, numbers[index].into()))
+}
+
+/// Runs an expression on the slice of numbers, of either type.
+macro_rules! on_numbers {
+    ($numbers:expr, $slice:ident => $result:expr) => {
+        match $numbers {
+            Numbers::Wide($slice) => $result,
+            Numbers::Narrow($slice, _) => $result,
+        }
+    };
+}
+
+impl Numbers {
+    /// Some of the numbers, of the same type.
+    pub fn part(&self, range: Range<usize>) -> Self {
+        on_numbers!(self, numbers => numbers[range].to_vec().into())
+    }
+
+    /// All numbers in `f64`.
+    pub fn wide(&self) -> &[f64] {
+        match self {
+            Self::Wide(numbers) => numbers,
+            Self::Narrow(numbers, wide) => wide.get_or_init(|| numbers.iter().copied().map(f64::from).collect()),
+        }
+    }
+}
+
+impl From<Vec<f64>> for Numbers {
+    fn from(numbers: Vec<f64>) -> Self {
+        Self::Wide(numbers)
+    }
+}
+
+impl From<Vec<f32>> for Numbers {
+    fn from(numbers: Vec<f32>) -> Self {
+        Self::Narrow(numbers, OnceLock::new())
+    }
+}
+
+/// Compares values, independent of the types that store them.
+impl PartialEq for Numbers {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Narrow(own, _), Self::Narrow(other, _)) => own == other,
+            _ => self.wide() == other.wide(),
+        }
+    }
 }
 
 /// Parts of numbers, by the identity of the whole and the range that they are of.

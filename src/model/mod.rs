@@ -11,12 +11,10 @@ mod clip;
 mod crowd;
 mod curve;
 mod easing;
-mod id;
 mod layer;
 mod library;
 mod mask;
 mod morph_map;
-mod numbers;
 mod outputs;
 mod parameter;
 mod playback;
@@ -47,7 +45,6 @@ pub(crate) use crowd::{check_goal_numbers, check_layers, check_transition};
 pub(crate) use curve::NumberRange;
 pub use curve::{Curve, Extrapolation, Interpolation, Interpolator, Target, Track};
 pub use easing::{CurveEasing, Easing};
-pub use id::{BlendSpaceId, ChainId, ClipId, InterpolatorId, KnotsId, MaskId, SkeletonId, SkinId};
 pub use layer::{AdditiveReference, Fade, FadeShape, Layer, LayerMode, LayerTime};
 pub use library::Library;
 pub use mask::Mask;
@@ -68,6 +65,31 @@ pub(crate) use sync_map::SyncMap;
 pub use timeline::Timeline;
 pub(crate) use transition::{RunningTransition, StartPoses};
 pub use transition::{Transition, TransitionKind};
+
+macro_rules! id {
+    ($name:ident, $article:literal, $noun:literal) => {
+        #[doc = concat!("Identifies ", $article, " ", $noun)]
+        #[doc = "of the [`Library`](crate::model::Library) that returned the identifier."]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub(crate) usize);
+
+        impl $name {
+            #[doc = concat!("The index among the ", $noun, "s of the library, from 0.")]
+            pub fn index(self) -> usize {
+                self.0
+            }
+        }
+    };
+}
+
+id!(SkeletonId, "a", "skeleton");
+id!(SkinId, "a", "skin");
+id!(ClipId, "a", "clip");
+id!(InterpolatorId, "an", "interpolator");
+id!(MaskId, "a", "mask");
+id!(ChainId, "a", "chain");
+id!(KnotsId, "a", "list of knots");
+id!(BlendSpaceId, "a", "blend space");
 
 /// The message for an index beyond the end of a list: `there is no joint 7; the skeleton has 3, numbered from 0`.
 pub(crate) fn no_such(item: &str, index: usize, owner: &str, count: usize) -> String {

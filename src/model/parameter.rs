@@ -2,8 +2,7 @@
 //! spaces.
 
 use crate::error::Error;
-use crate::model::id::{BlendSpaceId, KnotsId};
-use crate::model::{Ticks, is_usable, is_weight};
+use crate::model::{BlendSpaceId, KnotsId, Ticks, is_usable, is_weight};
 
 /// The most parameters of an instance.
 pub(super) const MAX_PARAMETERS: usize = 16;

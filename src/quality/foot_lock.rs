@@ -29,7 +29,7 @@ use crate::quality::contacts::{Contact, FootContacts};
 use crate::quality::stance::Stance;
 use crate::reference::inverse_kinematics::Posture;
 use crate::reference::values::Values;
-use crate::retarget::feet::Foot;
+use crate::retarget::body::Foot;
 
 /// The most seconds over which an offset is blended.
 const BLEND: f64 = 0.2;

@@ -52,7 +52,7 @@ mod foot_lock;
 mod meter;
 mod stance;
 
-pub use crate::retarget::feet::Foot;
+pub use crate::retarget::body::Foot;
 pub use contacts::{Contact, FootContacts};
 pub use foot_lock::FootLock;
 pub use meter::{FeetQuality, Jump, Jumps, LoopSeam, MotionQuality, QualityMeter};

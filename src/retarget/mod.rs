@@ -86,9 +86,10 @@
 //! name.
 //!
 //! 1. `joint_map` pairs the joints by name and by the roles of `conventions`, or reads pairs from a file.
-//! 2. `body` has the directions and lengths of a human in a pose, and `motion` what the clips tell: which axis is up,
-//!    where the feet come down, to which side limbs bend, and how the axes of joints lie in the body. `alignment` makes
-//!    the two poses of `pose` look alike, as `options` wants it.
+//! 2. `body` has the directions and lengths of a human in a pose, and for `quality` the points by which its feet touch
+//!    the ground. `motion` has what the clips tell: which axis is up, where the feet come down, to which side limbs
+//!    bend, and how the axes of joints lie in the body. `alignment` makes the two poses of `pose` look alike, as
+//!    `options` wants it.
 //!    `one_skeleton` knows two files of one skeleton in two rest poses.
 //! 3. `plan` has what follows from them for all clips, and `root` the factor and the ground. `clip` makes the tracks of
 //!    a clip. Keys are transformed wherever the local rotation is `A s(t) B` with constants `A` and `B`.
@@ -96,7 +97,6 @@
 //! 4. `morphs` makes the tracks of morph weights, from the weights of the source or from the expressions of a VRM
 //!    animation.
 //! 5. `report` lists what was done, and `warnings` what looks wrong. `named_report` has both in names and sentences.
-//! 6. `feet` has the legs of a body and the points by which its feet touch the ground, for `quality`.
 //!
 //! `mirror` is a retargeting of a rig onto itself with left and right exchanged, by the pairs of `mirror_map`.
 //! `sides` has the words for left and right in names, for `mirror_map` and `conventions`.
@@ -105,7 +105,6 @@ pub(crate) mod alignment;
 pub(crate) mod body;
 pub(crate) mod clip;
 mod conventions;
-pub(crate) mod feet;
 pub(crate) mod joint_map;
 mod mirror;
 mod mirror_map;

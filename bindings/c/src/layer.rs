@@ -6,8 +6,7 @@ use posse::transitions::{Fade, FadeShape, NewTransition, TransitionKind};
 use posse::{AdditiveReference, Layer, LayerMode, LayerTime, Playback, Ticks, WrapMode};
 
 use crate::error::Outcome;
-use crate::numbers::{item, numbered};
-use crate::parts::Parts;
+use crate::numbers::{Parts, item, numbered};
 use crate::types::{self, Driver, Mode, POSSE_NONE, Time, Wrap};
 
 /// The layers of an instance.

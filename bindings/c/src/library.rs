@@ -15,8 +15,7 @@ use posse::{ClipId, Mask, Skeleton};
 use crate::error::{Error, Outcome};
 use crate::layer;
 use crate::layout;
-use crate::numbers::{item, number};
-use crate::parts::Parts;
+use crate::numbers::{Parts, item, number};
 use crate::types::{
     self, ClipInfo, Item, JointInfo, LibraryInfo, LoadOptions, Loaded, POSSE_NONE, SkeletonInfo, SkinJointInfo, Status,
 };

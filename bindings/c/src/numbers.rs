@@ -1,4 +1,7 @@
-//! Numbers of C: enumerators, indices and counts.
+//! Numbers of C: enumerators, counts, and the indices of the items of a library.
+
+use posse::parameters::{BlendSpaceId, KnotsId};
+use posse::{Clip, ClipId, Skeleton, SkeletonId};
 
 use crate::error::{Error, Outcome};
 use crate::types::{
@@ -57,4 +60,34 @@ pub fn item<T>(kind: &str, mut items: impl ExactSizeIterator<Item = T>, index: u
     let count = items.len();
     let found = usize::try_from(index).ok().and_then(|index| items.nth(index));
     found.ok_or_else(|| Error::index(kind, index, count))
+}
+
+/// The items of a library.
+#[derive(Default, Clone)]
+pub struct Parts {
+    pub library: posse::Library,
+    pub knots: Vec<KnotsId>,
+    pub blend_spaces: Vec<BlendSpaceId>,
+}
+
+impl Parts {
+    pub fn skeleton_id(&self, skeleton: u32) -> Outcome<SkeletonId> {
+        let count = self.library.skeletons().len();
+        let found = usize::try_from(skeleton).ok().and_then(|index| self.library.skeleton_ids().nth(index));
+        found.ok_or_else(|| Error::index("skeleton", skeleton, count))
+    }
+
+    pub fn clip_id(&self, clip: u32) -> Outcome<ClipId> {
+        let count = self.library.clips().len();
+        let found = usize::try_from(clip).ok().and_then(|index| self.library.clip_ids().nth(index));
+        found.ok_or_else(|| Error::index("clip", clip, count))
+    }
+
+    pub fn skeleton(&self, skeleton: u32) -> Outcome<&Skeleton> {
+        item("skeleton", self.library.skeletons().iter(), skeleton)
+    }
+
+    pub fn clip(&self, clip: u32) -> Outcome<&Clip> {
+        item("clip", self.library.clips().iter(), clip)
+    }
 }

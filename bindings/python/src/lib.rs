@@ -8,23 +8,19 @@
 //! * [`work`]: long work on several threads, which Ctrl-C ends.
 //! * [`source`]: the facts of a file by which a change is noticed.
 //! * [`load`]: files into one library, on several threads.
-//! * [`keys`]: keys in `f64`, from the files.
+//! * [`keys`]: keys in `f64`, from the files, and contacts of feet with the ground.
 //! * [`library`]: the class `_posse.Library`.
 //! * [`layout`]: the class `_posse.Layout`, the arrays of a skeleton.
-//! * [`retarget`]: clips on the skeleton of another file.
-//! * [`mirror`]: mirror images of clips.
+//! * [`retarget`]: clips on the skeleton of another file, and mirror images of clips.
 //! * [`crowd`]: the class `_posse.Crowd`, the instances of a crowd file.
-//! * [`contacts`]: contacts of feet with the ground.
 //! * [`rows`]: division of arrays into pieces that threads fill.
 
-mod contacts;
 mod crowd;
 mod error;
 mod keys;
 mod layout;
 mod library;
 mod load;
-mod mirror;
 mod retarget;
 mod rows;
 mod source;

@@ -16,9 +16,8 @@ use posse::{ClipId, Selector};
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 
-use crate::contacts::ContactCache;
 use crate::error::{Error, to_python};
-use crate::keys::KeyStore;
+use crate::keys::{ContactCache, KeyStore};
 use crate::layout::{Layout, Request};
 use crate::load::{Collection, ErrorPolicy, FailedFiles, File};
 use crate::retarget;

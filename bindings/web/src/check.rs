@@ -10,11 +10,10 @@ use posse::{Crowd, Evaluator, Pose, Poses, Reference};
 use serde::{Deserialize, Serialize};
 use wasm_bindgen::prelude::*;
 
-use crate::clock::Slice;
 use crate::gpu::Gpu;
 use crate::js::{Result, object, options};
 use crate::library::Library;
-use crate::steps::{Progress, Steps};
+use crate::steps::{Progress, Slice, Steps};
 
 /// Instances that are compared between two looks at the clock.
 const BLOCK: usize = 4;

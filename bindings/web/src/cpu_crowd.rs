@@ -9,14 +9,13 @@ use posse::packed::OutputLayout;
 use posse::{Error, Outputs, Step, Ticks};
 use wasm_bindgen::prelude::*;
 
-use crate::instances::{CrowdOptions, Instances, TransitionStart};
+use crate::instances::{CrowdOptions, Instances, SpreadOptions, TransitionStart};
 use crate::joints;
 use crate::js::{Result, fits, index, indices, object, options, step, ticks, whole};
 use crate::library::Library;
 use crate::outputs::{EVENTS, OutputOptions, ReachedEvents, WHOLE_POSE, batch_buffers};
 use crate::root_motion::{self, RootMotions};
 use crate::source::Source;
-use crate::spread::SpreadOptions;
 
 /// Instances that play clips, with their poses in the memory of the module.
 #[wasm_bindgen]

@@ -1,4 +1,4 @@
-//! A crowd on the device.
+//! A crowd on the device, and poses of single instances apart from the poses of its frames.
 
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
@@ -7,21 +7,19 @@ use std::rc::Rc;
 use js_sys::Float32Array;
 use posse::gpu::{GpuBatch, GpuCrowd, GpuEngine, GpuEvents, VisibleInstance};
 use posse::low_level::Stopwatch;
-use posse::low_level::device::{Scopes, read_buffers};
+use posse::low_level::device::{Scopes, create_encoder, read_buffers};
 use posse::{Error, Outputs, Refusal, Step, Ticks, wgpu};
 use posse_render::needed_outputs;
 use wasm_bindgen::prelude::*;
 
 use crate::gpu::Gpu;
-use crate::instances::{CrowdOptions, Instances, TransitionStart};
+use crate::instances::{CrowdOptions, Instances, SpreadOptions, TransitionStart};
 use crate::joints;
 use crate::js::{Result, fits, index, indices, object, options, step, ticks, whole};
 use crate::library::Library;
 use crate::outputs::{EVENTS, OutputOptions, ReachedEvents, WHOLE_POSE, batch_buffers};
-use crate::probe::Probe;
 use crate::root_motion::{self, RootMotions};
 use crate::source::Source;
-use crate::spread::SpreadOptions;
 
 /// Instances that play clips, with their poses in buffers of the device.
 #[wasm_bindgen]
@@ -464,6 +462,66 @@ impl SharedCrowd {
 
 impl Drop for SharedCrowd {
     /// Frees the memory of the poses at once. A browser frees dropped buffers only when it collects garbage.
+    fn drop(&mut self) {
+        self.gpu_crowd.destroy();
+    }
+}
+
+/// A small crowd on the GPU for the instances of a call. It stays for the next call, whose instances take their places:
+/// if these are as many, and of the same skeletons, nothing is created on the device but the copy that is read.
+struct Probe {
+    gpu_crowd: GpuCrowd,
+    outputs: Outputs,
+}
+
+impl Probe {
+    /// A probe that has these instances, with at least this capacity: the known one if they fit, or a new one.
+    async fn of(
+        known: Option<Rc<Self>>,
+        engine: &GpuEngine,
+        crowd: &posse::Crowd,
+        outputs: Outputs,
+        capacity: posse::CrowdOptions,
+    ) -> std::result::Result<Rc<Self>, Error> {
+        if let Some(known) = known.filter(|known| known.outputs == outputs)
+            && fits(known.gpu_crowd.set_layers(engine.library(), crowd))?
+        {
+            return Ok(known);
+        }
+        let capacity = posse::CrowdOptions { visible: false, ..capacity };
+        let gpu_crowd = GpuCrowd::with_options_async(engine.library(), crowd, outputs, capacity).await?;
+        Ok(Rc::new(Self { gpu_crowd, outputs }))
+    }
+
+    /// Gives the probe these instances again, which another call may have replaced, and records their poses. The caller
+    /// submits the commands before it waits for anything.
+    fn encode(
+        &self,
+        engine: &GpuEngine,
+        crowd: &posse::Crowd,
+        now: Ticks,
+    ) -> std::result::Result<wgpu::CommandEncoder, Error> {
+        // They fit.
+        self.gpu_crowd.set_layers(engine.library(), crowd)?;
+        let count = self.gpu_crowd.parameter_count();
+        if count > 0 {
+            let values = |instance| crowd.parameter_values(instance, now).0.into_iter().take(count);
+            let values: Vec<f32> = (0..crowd.len()).flat_map(values).collect();
+            self.gpu_crowd.set_all_parameters(&values)?;
+        }
+        let mut encoder = create_encoder(&engine.gpu().device)?;
+        self.gpu_crowd.encode(&mut encoder, now);
+        Ok(encoder)
+    }
+
+    /// The crowd, with the instances of the last call of `encode`.
+    fn gpu_crowd(&self) -> &GpuCrowd {
+        &self.gpu_crowd
+    }
+}
+
+impl Drop for Probe {
+    /// Frees the memory of the poses at once, after the work that is submitted.
     fn drop(&mut self) {
         self.gpu_crowd.destroy();
     }

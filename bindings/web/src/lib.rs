@@ -6,8 +6,6 @@
 
 #[cfg(feature = "gpu")]
 mod check;
-#[cfg(feature = "gpu")]
-mod clock;
 #[cfg(not(feature = "gpu"))]
 mod cpu_crowd;
 #[cfg(feature = "gpu")]
@@ -30,15 +28,12 @@ mod measure;
 mod measured_size;
 mod names;
 mod outputs;
-#[cfg(feature = "gpu")]
-mod probe;
 #[cfg(feature = "retarget")]
 mod retarget;
 mod root_motion;
 #[cfg(feature = "gpu")]
 mod run;
 mod source;
-mod spread;
 #[cfg(feature = "gpu")]
 mod steps;
 #[cfg(feature = "gpu")]

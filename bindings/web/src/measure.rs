@@ -9,13 +9,12 @@ use posse::{Error, demo};
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
-use crate::clock::milliseconds;
 use crate::gpu::Gpu;
 use crate::js::{Result, object, options};
 use crate::library::Library;
 use crate::measured_size::MeasuredSize;
 use crate::run::{CrowdCase, MeasuredRig, MeasuredRow, MeasuredRun};
-use crate::steps::{Progress, Steps};
+use crate::steps::{Progress, Steps, milliseconds};
 
 /// The generated rig: its joints, keys per track and levels. It is the rig of the table `instances` of `posse bench`.
 const RIG: [usize; 3] = [16, 60, 10];

@@ -5,8 +5,8 @@ use posse::low_level::Stopwatch;
 use posse::{Crowd, Error, Evaluator, Library, Outputs, Poses, Reference, Ticks, contract, demo};
 
 use crate::check::worst_share;
-use crate::clock::milliseconds;
 use crate::run::{CrowdCase, FrameTimes};
+use crate::steps::milliseconds;
 
 /// The instances that are compared with the reference.
 const CHECKED: usize = 16;

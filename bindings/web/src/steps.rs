@@ -1,4 +1,4 @@
-//! Work that is done in steps, so that the page stays responsive.
+//! Work that is done in steps, so that the page stays responsive, and the clock by which a step ends.
 
 use std::cell::RefCell;
 
@@ -6,6 +6,35 @@ use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
 use crate::js::{Result, object};
+
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(js_namespace = performance)]
+    fn now() -> f64;
+}
+
+/// The milliseconds of a slice of work. With what began before its end, a slice stays below 50.
+const SLICE: f64 = 25.0;
+
+/// Milliseconds since the page or worker began.
+pub fn milliseconds() -> f64 {
+    now()
+}
+
+/// A slice of work.
+pub struct Slice(f64);
+
+impl Slice {
+    /// Begins a slice.
+    pub fn begin() -> Self {
+        Self(milliseconds())
+    }
+
+    /// True if its time is over.
+    pub fn is_over(&self) -> bool {
+        milliseconds() - self.0 >= SLICE
+    }
+}
 
 /// The work that remains. A step takes it, so that a second step at the same time fails.
 pub struct Steps<W>(RefCell<Option<W>>);

@@ -41,7 +41,6 @@ mod retargeting;
 mod safetensors;
 mod signals;
 mod source;
-mod start_up;
 mod threads;
 mod verify;
 #[cfg(feature = "view")]

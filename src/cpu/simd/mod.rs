@@ -32,8 +32,6 @@ mod neon;
 mod portable;
 mod prefetch;
 mod register;
-mod stream;
-mod token;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
@@ -42,9 +40,7 @@ pub use codes::{
 };
 pub use instruction_set::InstructionSet;
 pub use lanes::{Kernel, Lanes};
-pub use matrix::{AlignedLines, AlignedRows, Matrix, PackedMatrix};
+pub use matrix::{AlignedLines, AlignedRows, Fence, Matrix, PackedMatrix, store_words, stream_rows, stream_words};
 use matrix::{MATRIX_NUMBERS, Rows, multiply};
 pub use prefetch::{LINE, prefetch};
-pub use register::Register;
-pub use stream::{Fence, store_words, stream_rows, stream_words};
-pub use token::Token;
+pub use register::{Register, Token};

@@ -1,10 +1,40 @@
-//! The primitive operations of a register. Each instruction set has its own.
+//! The primitive operations of a register, of which each instruction set has its own, and the proof that this machine
+//! has the instructions.
 
+use std::marker::PhantomData;
 use std::ops::{Add, Div, Mul, Sub};
 
 use glam::Vec4;
 
-use crate::cpu::simd::{LARGEST_BLOCK, Token};
+use crate::cpu::simd::LARGEST_BLOCK;
+
+/// Proof that this machine has the instructions of the registers `L`. It takes no memory.
+///
+/// Registers whose instructions a machine may lack have the token of their type as a field. Code that makes a register
+/// from memory or numbers, and not from another register, thus needs a token. An instruction set gives one after it has
+/// found the instructions, a kernel gets it as a parameter, and a register returns its own.
+pub struct Token<L>(PhantomData<L>);
+
+impl<L> Token<L> {
+    /// A token without a test of the machine.
+    ///
+    /// # Safety
+    /// The machine must have all instructions that the methods of `L` use.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub const unsafe fn new_unchecked() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<L> Clone for Token<L> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<L> Copy for Token<L> {}
 
 /// A register: four numbers for each of a few neighbouring joints, or of one joint of a few instances.
 ///

@@ -8,8 +8,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::error::Error;
-use crate::import::file_error::shorten;
-use crate::import::memory_budget::MemoryBudget;
+use crate::import::file_error::{MemoryBudget, shorten};
 use crate::import::{FileError, JsonPath, Warning};
 use crate::model::{Library, Timeline, is_usable};
 

@@ -13,8 +13,7 @@ use super::keys::{self, FileCurve, Point, Value};
 use super::nodes::{self, Nodes};
 use super::{Asset, MAX_ANGLE, MAX_CHANGE, MAX_OFFSET, scene};
 use crate::error::Error;
-use crate::import::file_error::shorten;
-use crate::import::memory_budget::MemoryBudget;
+use crate::import::file_error::{MemoryBudget, shorten};
 use crate::import::{FileError, Warning, list_names};
 use crate::model::{Clip, Curve, Library, Skeleton, SkeletonId, Target, Timeline, Track};
 

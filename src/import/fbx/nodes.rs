@@ -7,7 +7,7 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 use ufbx::{BlendChannel, BlendDeformer, Matrix, Mesh, Node, Scene, SkinDeformer};
 
 use super::scene;
-use crate::import::memory_budget::MemoryBudget;
+use crate::import::file_error::MemoryBudget;
 use crate::import::{FileError, Warning};
 use crate::model::{Joint, SkeletonId, Skin, Transform, is_usable};
 

@@ -7,9 +7,8 @@ use ufbx::{
     InheritModeHandling, LoadOpts, MirrorAxis, Scene, SceneRoot, SpaceConversion,
 };
 
-use crate::import::file_error::shorten;
+use crate::import::file_error::{MemoryBudget, shorten};
 use crate::import::json::without_mark;
-use crate::import::memory_budget::MemoryBudget;
 use crate::import::{FileError, Warning, list_names};
 
 /// The parts of the memory budget of a file: the parsed scene, the temporary data of one step, the baked keys of a

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::accessor::{AccessorLayout, Integers};
-use super::component::Float;
+use super::accessor::{AccessorLayout, Float, Integers};
 use super::document::Sampler;
 use super::nodes::ZERO_ROTATION;
 use super::reader::Reader;

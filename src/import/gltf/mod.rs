@@ -12,17 +12,14 @@
 //! A track, a clip or a skin that cannot be read is left out, with a [`Warning`] that names it; all else of the file
 //! works. Errors of the hierarchy, missing buffers and a claim to too much memory stop the file.
 //!
-//! The stages, in order: `container` finds the JSON. `parse` parses it into the structs of `document`. `reader` finds
-//! bytes, `files` those beside the document and in its URIs; `meshopt` decompresses them. `accessor` and `component`
-//! turn bytes into numbers. `nodes`, with skins and humanoid bones, `morphs`, with expressions, `channels`, `curves`
-//! and `animations` make the model. `loaded` replaces the first two stages for documents that the `gltf` crate has
-//! parsed.
+//! The stages, in order: `parse` finds the JSON, and parses it into the structs of `document`. `reader` finds bytes,
+//! `files` those beside the document and in its URIs; `meshopt` decompresses them. `accessor` turns bytes into numbers.
+//! `nodes`, with skins and humanoid bones, `morphs`, with expressions, `channels`, `curves` and `animations` make the
+//! model. `loaded` replaces the first stage for documents that the `gltf` crate has parsed.
 
 pub(crate) mod accessor;
 mod animations;
 mod channels;
-pub(crate) mod component;
-pub(crate) mod container;
 mod curves;
 pub(crate) mod document;
 pub(crate) mod files;
@@ -35,12 +32,11 @@ mod outline;
 pub(crate) mod parse;
 pub(crate) mod reader;
 
-pub(crate) use self::container::open as open_container;
 pub(crate) use self::document::GltfDocument;
 pub(crate) use self::files::{Files, FilesByName};
 pub(crate) use self::nodes::Hierarchy;
 pub use self::outline::Outline;
-pub(crate) use self::parse::text as document_text;
+pub(crate) use self::parse::{open as open_container, text as document_text};
 pub(crate) use self::reader::Reader;
 
 use std::path::{Path, PathBuf};
@@ -267,7 +263,7 @@ fn charge_clips(reader: &mut Reader, skeleton: &Skeleton) -> Result<(), FileErro
 fn read(name: &Path, bytes: &[u8], files: Files) -> Result<Loaded, Error> {
     let in_file = |error: FileError| error.in_file(name);
     let mut warnings = Vec::new();
-    let container = container::open(bytes, &mut warnings).map_err(in_file)?;
+    let container = parse::open(bytes, &mut warnings).map_err(in_file)?;
     let json = parse::text(container.json, &mut warnings).map_err(in_file)?;
     let document = GltfDocument::parse(&json).map_err(in_file)?;
     let mut reader = Reader::new(&document, container.bin.into_iter().collect(), files, bytes.len());

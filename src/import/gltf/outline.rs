@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::document::{BufferSource, Text};
-use super::{container, files, parse};
+use super::{files, parse};
 use crate::error::Error;
 use crate::import::{FileError, json};
 
@@ -93,7 +93,7 @@ impl Outline {
         let mut file = File::open(name).map_err(failed)?;
         let mut bytes = Vec::new();
         (&mut file).take(HEADER as u64).read_to_end(&mut bytes).map_err(failed)?;
-        if let Some(length) = container::first_json_chunk(&bytes) {
+        if let Some(length) = parse::first_json_chunk(&bytes) {
             file.take(length.into()).read_to_end(&mut bytes).map_err(failed)?;
             return Self::from_json(&bytes[HEADER..]).map_err(|error| error.in_file(name));
         }
@@ -107,7 +107,7 @@ impl Outline {
     /// # Errors
     /// [`Error::Import`] with a JSON path if the JSON cannot be used.
     pub fn from_slice(name: &Path, bytes: &[u8]) -> Result<Self, Error> {
-        let json = container::open(bytes, &mut Vec::new()).map(|container| container.json);
+        let json = parse::open(bytes, &mut Vec::new()).map(|container| container.json);
         json.and_then(Self::from_json).map_err(|error| error.in_file(name))
     }
 

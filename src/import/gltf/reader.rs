@@ -10,7 +10,7 @@ use std::rc::Rc;
 use super::document::{BufferSource, BufferView, Compression, GltfDocument};
 use super::files::{self, FileKey, Files};
 use super::meshopt;
-use crate::import::memory_budget::MemoryBudget;
+use crate::import::file_error::MemoryBudget;
 use crate::import::{FileError, JsonPath, Warning};
 
 /// Bytes that any file may allocate. Channels may share an accessor, so that even a small file may rightly need far

@@ -35,7 +35,7 @@ use glam::DVec3;
 
 use self::motion::{Members, SmplMotion};
 use self::zip::Directory;
-use super::memory_budget::MemoryBudget;
+use super::file_error::MemoryBudget;
 use super::{FileError, Warning};
 use crate::error::Error;
 use crate::model::{ClipId, Library, Skeleton, SkeletonId, is_usable};

@@ -12,7 +12,7 @@ use super::body::{BodyModel, SHARED_COUNT};
 use super::npy::Array;
 use super::zip::Directory;
 use crate::error::Error;
-use crate::import::memory_budget::MemoryBudget;
+use crate::import::file_error::MemoryBudget;
 use crate::import::{FileError, Warning};
 use crate::model::{Clip, Curve, Interpolation, SkeletonId, Target, Timeline, Track, is_usable};
 

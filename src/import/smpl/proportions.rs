@@ -14,7 +14,7 @@ use super::body::{self, BodyAtRest, BodyModel, SHARED_COUNT};
 use super::motion::Members;
 use super::npy::Array;
 use crate::error::Error;
-use crate::import::memory_budget::MemoryBudget;
+use crate::import::file_error::MemoryBudget;
 use crate::import::{FileError, Warning};
 use crate::model::{Skeleton, is_usable};
 

@@ -10,8 +10,7 @@ use std::collections::BTreeMap;
 use miniz_oxide::inflate::decompress_to_vec_with_limit;
 
 use crate::import::FileError;
-use crate::import::file_error::shorten;
-use crate::import::memory_budget::MemoryBudget;
+use crate::import::file_error::{MemoryBudget, shorten};
 use crate::model::list_names;
 
 /// The first bytes of a member, and of the last record of a file.

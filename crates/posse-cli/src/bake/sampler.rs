@@ -12,9 +12,9 @@ use posse::quality::{FootContacts, FootLock};
 use posse::{ClipId, Error, Evaluator, Layer, Library};
 
 use crate::bake::frames::ClipFrames;
-use crate::engine::{Engine, EngineChoice, EngineLibrary, EngineSelection};
 #[cfg(feature = "gpu")]
-use crate::start_up::StartUp;
+use crate::engine::StartUp;
+use crate::engine::{Engine, EngineChoice, EngineLibrary, EngineSelection};
 use crate::threads::default_threads;
 
 /// The bytes of the frames that are handed to a writer at once.

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::case::{Scales, Size};
-use super::gpu_state::{GpuIdentity, GpuState};
+use super::machine_state::{GpuIdentity, GpuState};
 use crate::arguments::SkinFormatChoice;
 use crate::output::file_name;
 use crate::source;

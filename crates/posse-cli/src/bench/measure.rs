@@ -11,16 +11,14 @@ use posse::{Crowd, Error, Library, Outputs, Ticks};
 
 use super::args::Args;
 use super::case::{CrowdShape, MAX_JOINTS, PlannedCase, Size, TableStep};
-use super::gpu_state::GpuMonitor;
+use super::machine_state::{GpuMonitor, with_waited};
 use super::report::{Case, Report};
 use super::rig::{self, BenchRig};
-use super::waiting::with_waited;
 use crate::arguments::check_limit;
-use crate::engine::{AdapterArgs, Engine, EngineChoice, EngineLibrary};
+use crate::engine::{AdapterArgs, Engine, EngineChoice, EngineLibrary, StartUp};
 use crate::output::file_name;
 use crate::progress::Progress;
 use crate::source::load_crowd_file;
-use crate::start_up::StartUp;
 
 /// The crowd of the first pose.
 const FIRST: CrowdShape = CrowdShape { instances: 1, layers: 1, additive: 0 };

@@ -3,13 +3,12 @@
 pub mod args;
 mod case;
 mod earlier;
-mod gpu_state;
+mod machine_state;
 mod measure;
 mod page;
 mod report;
 mod rig;
 mod text;
-mod waiting;
 
 use std::path::Path;
 

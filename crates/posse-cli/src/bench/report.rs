@@ -16,11 +16,10 @@ use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
 use super::case::{Scales, Size, Table, TableStep};
 use super::earlier::{Baseline, EarlierCase, EarlierRun, FORMAT, Key, MeasuredCase, TimeSpread};
-use super::gpu_state::{GpuIdentity, GpuState};
-use super::waiting::MAX_WAITED;
+use super::machine_state::{GpuIdentity, GpuState, MAX_WAITED};
+use crate::engine::StartUp;
 use crate::invocation::quote;
 use crate::output::{file_name, note};
-use crate::start_up::StartUp;
 
 /// The results of a run.
 #[derive(Default)]

@@ -9,9 +9,9 @@ use super::args::Args;
 use super::case::{CrowdShape, MAX_JOINTS, PlannedCase, Scales, Size};
 use super::report::Report;
 use crate::arguments::{BvhArgs, check_limit};
+use crate::engine::StartUp;
 use crate::output::file_name;
 use crate::source::Source;
-use crate::start_up::StartUp;
 
 /// A library, and the cases that play it.
 pub struct BenchRig {

@@ -7,7 +7,7 @@ use posse::low_level::Bandwidth;
 use posse::measure::Measurement;
 
 use super::case::{Scales, Table};
-use super::gpu_state::{GpuState, StateRange};
+use super::machine_state::{GpuState, StateRange};
 use super::report::{Case, Report};
 
 /// The name of a column, and the text of a case in it. A column without any text is left out.

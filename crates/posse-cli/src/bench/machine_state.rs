@@ -1,8 +1,10 @@
-//! The state of a GPU while it is measured: clocks, power, temperature, and the reasons for which the driver lowers the
-//! clocks. Without them, a time may be the time of a GPU that runs at half its clock.
+//! The state of the machine while it is measured, without which a time may be the time of something else.
 //!
-//! Of NVIDIA, the driver's program `nvidia-smi` prints the state; of AMD on Linux, the kernel's driver has it in files
-//! below `/sys`. A thread collects it while cases are measured. Nothing is set or locked.
+//! * Of a GPU: clocks, power, temperature, and the reasons for which the driver lowers the clocks. A GPU may run at half
+//!   its clock. Of NVIDIA, the driver's program `nvidia-smi` prints the state; of AMD on Linux, the kernel's driver has
+//!   it in files below `/sys`. A thread collects it while cases are measured. Nothing is set or locked.
+//! * Of the processor: how long the threads of this process wait for a core. A share of the time well above 0 says that
+//!   other programs kept the machine busy.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,6 +42,10 @@ const REASON_BITS: [&str; 9] = [
     "hardware power brake",
     "display clock setting",
 ];
+
+/// The share of the time of its threads above which a case was measured on a busy machine. On an idle one it is below
+/// 1 %.
+pub const MAX_WAITED: f64 = 0.05;
 
 /// The adapter that was measured, by wgpu and by the driver's program. Values that are not known are `None`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -333,6 +339,46 @@ fn current_clock(text: &str) -> Option<f64> {
     clock.trim().to_ascii_lowercase().split("mhz").next()?.trim().parse().ok()
 }
 
+/// The times of all threads of this process since each began, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ThreadTimes {
+    ran: u64,
+    waited: u64,
+}
+
+impl ThreadTimes {
+    /// The present times. `None` if the system does not tell them: only Linux does.
+    fn now() -> Option<Self> {
+        let mut sum = Self { ran: 0, waited: 0 };
+        for task in fs::read_dir("/proc/self/task").ok()? {
+            // A thread that has ended meanwhile has no file.
+            let Ok(text) = fs::read_to_string(task.ok()?.path().join("schedstat")) else { continue };
+            let Self { ran, waited } = Self::parse(&text)?;
+            (sum.ran, sum.waited) = (sum.ran.saturating_add(ran), sum.waited.saturating_add(waited));
+        }
+        Some(sum)
+    }
+
+    /// The times of a thread: nanoseconds on a core, nanoseconds in which it could run and had none, and a count.
+    fn parse(text: &str) -> Option<Self> {
+        let mut numbers = text.split_ascii_whitespace().map_while(|number| number.parse().ok());
+        Some(Self { ran: numbers.next()?, waited: numbers.next()? })
+    }
+
+    /// The share of the time since earlier times in which threads waited. `None` if none ran.
+    fn waited_since(self, earlier: Self) -> Option<f64> {
+        let (ran, waited) = (self.ran.saturating_sub(earlier.ran), self.waited.saturating_sub(earlier.waited));
+        (ran > 0).then(|| waited as f64 / (ran as f64 + waited as f64))
+    }
+}
+
+/// The result of some work, and the share of the time of the process's threads in which they waited for a core.
+pub fn with_waited<T>(work: impl FnOnce() -> T) -> (T, Option<f64>) {
+    let before = ThreadTimes::now();
+    let result = work();
+    (result, ThreadTimes::now().zip(before).and_then(|(now, before)| now.waited_since(before)))
+}
+
 #[cfg(test)]
 mod tests {
     use tempfile::TempDir;
@@ -464,5 +510,17 @@ esac
         // Without a place, two cards are one too many.
         let nowhere = GpuIdentity { pci_bus_id: None, ..adapter(AMD, "") };
         assert!(reason(nowhere, true, "none", &cards).contains("no card"));
+    }
+
+    #[test]
+    fn the_share_of_waiting_is_that_of_the_files() {
+        let times = |text| ThreadTimes::parse(text).unwrap();
+        let [before, after] = ["1000 500 2\n", "4000 1500 9\n"].map(times);
+        assert_eq!(after.waited_since(before), Some(0.25));
+        assert_eq!(before.waited_since(before), None, "nothing ran");
+        assert_eq!(["", "1", "a 2 3", "1 b"].map(ThreadTimes::parse), [None; 4]);
+        let (sum, waited) =
+            with_waited(|| (0..1_000_000_u64).fold(0, |sum, number| sum ^ std::hint::black_box(number)));
+        assert!(sum < 1 << 20 && waited.is_none_or(|waited| (0.0..1.0).contains(&waited)), "{waited:?}");
     }
 }
