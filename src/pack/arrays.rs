@@ -46,10 +46,10 @@ impl Arrays {
         offset
     }
 
-    /// Appends records to the values, and returns the offset of the first.
-    pub fn push_values<T: Pod>(&mut self, records: &[T]) -> u32 {
+    /// Appends elements to the values, and returns the offset of the first.
+    pub fn push_values(&mut self, elements: &[Vec4]) -> u32 {
         let offset = self.values.len() as u32;
-        self.values.extend(bytemuck::pod_collect_to_vec::<T, Vec4>(records));
+        self.values.extend_from_slice(elements);
         offset
     }
 

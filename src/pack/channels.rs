@@ -274,11 +274,12 @@ pub fn pack_joint_channels(arrays: &mut Arrays, rest: u32, skeleton: &Skeleton, 
     }
 }
 
-/// The channels of each joint, from those of all joints' translations, then rotations, then scales.
-pub fn part_channels(channels: &[Channel]) -> Vec<PartChannels> {
+/// The [`PartChannels`] of each joint, from the channels of all joints' translations, then rotations, then scales.
+pub fn part_channels(channels: &[Channel]) -> Vec<Vec4> {
     let joints = channels.len() / 3;
     let of_joint = |joint| PartChannels::new([0, 1, 2].map(|part| channels[part * joints + joint]));
-    (0..joints).map(of_joint).collect()
+    let elements = |joint| bytemuck::cast::<PartChannels, [Vec4; PartChannels::ELEMENTS]>(of_joint(joint));
+    (0..joints).flat_map(elements).collect()
 }
 
 /// The channel of a target of three numbers. One track drives all three, or each has a track of its own, or none has.

@@ -259,7 +259,7 @@ impl<'a> Transcoder<'a> {
             channels.push(channel);
             steps[index % joints][index / joints] = step;
         }
-        let channels = self.push_values(bytemuck::pod_collect_to_vec(&part_channels(&channels)));
+        let channels = self.push_values(part_channels(&channels));
         let has_steps = steps.iter().any(|steps| *steps != Vec4::ZERO);
         let steps = if has_steps { self.push_values(steps) } else { 0 };
         let mut value_channels = self.value_channels(clip);
