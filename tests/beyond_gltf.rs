@@ -6,7 +6,10 @@ use std::sync::Arc;
 use glam::{DQuat, DVec3};
 use posse::curves::{Curve, CurveEasing, Easing, Extrapolation, Interpolation, Target, Timeline, Track};
 use posse::rig::Property;
-use posse::{Clip, ClipId, Joint, Library, Skeleton, Transform};
+use posse::{
+    Clip, ClipId, Crowd, Evaluator, Joint, Layer, LayerTime, Library, Outputs, Poses, Reference, Skeleton, Ticks,
+    Transform, contract,
+};
 
 use crate::support::assert_close::{assert_close, assert_rotation, assert_vector};
 use crate::support::build::{degrees, library, pose_at};
@@ -213,6 +216,36 @@ fn keys_that_share_the_first_or_the_last_time_are_found() {
     let looped = curve(early, Interpolation::Linear, 1, &[5.0, 6.0, 7.0, 0.0, 1.0]);
     let looped = looped.with_extrapolation(Extrapolation::Clamp, Extrapolation::Loop);
     check(property(looped, Some(2.5625)), &[(0.5, 0.5), (1.0, 1.0), (1.25, 0.25), (1.75, 0.75), (2.5, 0.5)]);
+}
+
+/// One unit in the last place after the last key, a ping-pong has the value of the key before. The reference takes the
+/// time back to the last key, because it rounds: both are right.
+#[test]
+fn a_ping_pong_that_rounds_to_a_key_has_the_value_on_either_side() {
+    let times: Vec<f64> = (0..27).map(|key| -0.4979875385761261 + f64::from(key) * 0.03333333363899818).collect();
+    let time = times[26].next_up();
+    assert_eq!([times[26], time], [0.36867913603782654, 0.3686791360378266]);
+    let values: Vec<f64> = (0..27).map(f64::from).collect();
+    let step = curve(Timeline::new(times).unwrap(), Interpolation::Step, 1, &values);
+    let Animated { library, clip } =
+        property(step.with_extrapolation(Extrapolation::Clamp, Extrapolation::PingPong), Some(1.0));
+    let mut crowd = Crowd::new();
+    for time in [time, 0.38] {
+        crowd.push(library.clip(clip).skeleton, &[Layer::new(clip, LayerTime::At(time))]).unwrap();
+    }
+    let expected = Reference::new(&library).evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
+    each_engine(&library, |engine| {
+        let mut found = engine.evaluate(&crowd, Ticks(0), Outputs::ALL).unwrap();
+        assert!([25.0, 26.0].contains(&found.instances[0].properties[0]), "{}: {found:?}", engine.engine());
+        let is_within = |found: &Poses| contract::compare(&library, &crowd, Ticks(0), &expected, found).is_within();
+        assert!(is_within(&found), "{}: {found:?}", engine.engine());
+        // Any other value is wrong, there and in the middle of an interval.
+        for instance in 0..2 {
+            let value = std::mem::replace(&mut found.instances[instance].properties[0], 24.0);
+            assert!(!is_within(&found), "{}: {found:?}", engine.engine());
+            found.instances[instance].properties[0] = value;
+        }
+    });
 }
 
 #[test]

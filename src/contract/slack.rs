@@ -198,21 +198,24 @@ impl<'a> Slack<'a> {
 /// A time has an error of 2^-48 of it, and of the smallest normal `f32`, since GPUs may flush smaller numbers to zero.
 /// It counts if it is more than 2^-24 of the interval, or reaches the next key: for key times that are very close
 /// together for their size. An engine's time is then anywhere within the error, on any key that is there. The time of a
-/// key itself is only rounded to zero, unless it belongs to a layer that plays.
+/// key itself is only rounded to zero, unless it belongs to a layer that plays, or to a repetition of the curve: the
+/// reference rounds, too, when it takes such a time back between the keys.
 fn near(curve: &Curve, span: KeySpan, time: f64, clock: Clock, rotation: bool) -> Vec<KeySpan> {
     let KeySpan { key, fraction, hit, straight } = span;
     if straight {
         return Vec::new();
     }
     let times = curve.timeline().times();
-    let rounding = if hit && clock.0 == 0.0 { 0.0 } else { clock.0 + TIME * time.abs() };
+    let is_repeated = time < times[0] || time > times[times.len() - 1];
+    let rounding = if hit && clock.0 == 0.0 && !is_repeated { 0.0 } else { clock.0 + TIME * time.abs() };
     // Of times on both sides of 0, each may be flushed.
     let flushes = if times[0] < 0.0 { 2.0 } else { 1.0 };
     let error = rounding + flushes * f64::from(f32::MIN_POSITIVE);
     let around = if hit { key.saturating_sub(1)..(key + 2).min(times.len()) } else { key..key + 2 };
     let interval = times[around].windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
     let share = error / interval;
-    if share <= FRACTION / 4.0 && (hit || (share..=1.0 - share).contains(&fraction)) {
+    let is_alike = if hit { !is_repeated } else { (share..=1.0 - share).contains(&fraction) };
+    if share <= FRACTION / 4.0 && is_alike {
         return Vec::new();
     }
     let ends = [time - error, time + error].map(|time| ease::span(curve, time, rotation));
