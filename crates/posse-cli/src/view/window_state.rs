@@ -285,7 +285,7 @@ const ZOOM_FACTOR: f32 = 0.88;
 
 /// A movement of the mouse with a pressed button, in heights of the window.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Drag {
+pub struct Drag {
     right: f32,
     down: f32,
 }
