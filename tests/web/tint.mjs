@@ -113,7 +113,7 @@ test("Tint compiles the WGSL of the library", { timeout: LONGEST }, async (t) =>
     }
     assert.deepEqual(ofType("error"), []);
     assert.equal(count, TEXTS);
-    assert.equal(ofType("pipeline").length, PIPELINES + 11, "pipelines that pose, and of the other kernels");
+    assert.equal(ofType("pipeline").length, PIPELINES + 12, "pipelines that pose, and of the other kernels");
     const pose = names.map((name) => name.match(/^(PoseKernel .*), (Features .*), (\d interpolators)$/)).filter(Boolean);
     assert.equal(new Set(pose.map(([, kernel, , interpolators]) => kernel + interpolators)).size, KERNELS);
     assert.equal(new Set(pose.map(([, , features]) => features)).size, 32);
