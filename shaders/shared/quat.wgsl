@@ -100,8 +100,8 @@ fn quat_sine_ratio(t: f32, cosine: f32) -> f32 {
 /// series of `quat_sine_ratio`.
 ///
 /// The fourth term is at most 8.1e-8, at 19 degrees, and the ones after it 2e-9. It is nearly the same share of both
-/// weights: an error of the length by 1.6e-7, which a division by the length removes. The rest turns the result by 1.7e-8 rad; the
-/// contract allows 2e-6.
+/// weights: an error of the length by 1.6e-7, which a division by the length removes. The rest turns the result by
+/// 1.7e-8 rad; the contract allows 2e-6.
 fn quat_short_sine_ratio(t: f32, cosine: f32) -> f32 {
     let x = cosine - 1.0;
     let s = t * t;

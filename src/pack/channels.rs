@@ -248,8 +248,9 @@ fn lies_in_words(sampler: u32) -> bool {
     mode & MODE_QUANTIZED != 0 || mode & !MODE_EULER == MODE_SPLIT
 }
 
-/// Packs the channels of all joints' translations, then rotations, then scales. Returns their offset, and true if
-/// they are compact and in the words. `rest` is the offset of the skeleton's rest pose in the values.
+/// Packs the channels of all joints' translations, then rotations, then scales. Returns their offset, in the values or,
+/// if they are compact, in the words; and true if they are compact. `rest` is the offset of the skeleton's rest pose in
+/// the values.
 pub fn pack_joint_channels(arrays: &mut Arrays, rest: u32, skeleton: &Skeleton, channels: &Channels) -> (u32, bool) {
     let joints = || skeleton.joints().iter().enumerate();
     let mut records: Vec<Channel> = Vec::with_capacity(3 * skeleton.joints().len());

@@ -1,7 +1,8 @@
 //! Packing of a library into two flat arrays, which the GPU and the CPU engine read.
 //!
 //! `words` holds indices, key times and records, as the bits of `u32` and `f32`. `values` holds vectors of four `f32`:
-//! keys, rest poses, inverse bind matrices; and channels of joints, as the bits of `u32`. An offset into an array counts elements of that array.
+//! keys, rest poses, inverse bind matrices; and channels of joints, as the bits of `u32`. An offset into an array counts
+//! elements of that array.
 //!
 //! What crowds and kernels refer to comes first: skeletons, records of clips, masks, chains. Then libraries that differ
 //! in the keys of their clips alone have it at the same places, and one can take the place of another.
